@@ -1,0 +1,54 @@
+# Copyright (c) gpufleet.node contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Conditions of profile entries that only the node can answer: `when` and `waive`."""
+import fnmatch
+import time
+from typing import Any, Dict, Optional
+
+from . import rules
+from .context import Context
+
+
+def unmet(when, context):
+    # type: (Optional[Dict[str, Any]], Context) -> str
+    """Why an entry does not apply to this node; nothing when it does. A fact that cannot be read meets no condition."""
+    for fact, wanted in sorted((when or {}).items()):
+        value = context.facts().get(fact)
+        if value is None:
+            return "only when {0} is {1}, which this node does not tell".format(fact, _words(wanted))
+        if not _meets(wanted, value):
+            return "only when {0} is {1}: here it is {2}".format(fact, _words(wanted), value)
+    return ""
+
+
+def waived(entry, context):
+    # type: (Dict[str, Any], Context) -> Optional[Dict[str, Any]]
+    """The waiver that holds here today; the day of `until` still counts."""
+    waive = entry.get("waive")
+    if not waive:
+        return None
+    today = time.strftime("%Y-%m-%d", time.gmtime(context.host.now()))
+    if str(waive["until"]) < today:
+        return None
+    if waive.get("serial") and waive["serial"] != context.facts().get("serial"):
+        return None
+    return {key: str(waive[key]) for key in ("reason", "ticket", "until") if key in waive}
+
+
+def _meets(wanted, value):
+    # type: (Any, Any) -> bool
+    if isinstance(wanted, list):
+        return any(_meets(one, value) for one in wanted)
+    if isinstance(wanted, dict):
+        return rules.satisfied(wanted, value)
+    if isinstance(wanted, bool) or isinstance(value, bool):
+        return wanted is value
+    return fnmatch.fnmatchcase(str(value).lower(), str(wanted).lower())
+
+
+def _words(wanted):
+    # type: (Any) -> str
+    if isinstance(wanted, list):
+        return " or ".join(_words(one) for one in wanted)
+    return rules.words(wanted) if isinstance(wanted, dict) else str(wanted).lower() if isinstance(wanted, bool) else str(wanted)

@@ -1,0 +1,142 @@
+# Copyright (c) gpufleet.node contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What several subsystems and conditions ask about a node, read once in a run and only when asked."""
+import hashlib
+import re
+from typing import Any, Callable, Dict, Optional, TypeVar
+
+from . import tuned, workload
+from .host import HostError, Reader
+
+T = TypeVar("T")
+VIRTUAL = re.compile(r"qemu|kvm|vmware|virtualbox|innotek|xen|bochs|amazon ec2|google compute|virtual machine|openstack|rhev", re.I)
+
+
+class Context:
+    """Lazy reads of one run."""
+
+    def __init__(self, host):
+        # type: (Reader) -> None
+        self.host = host
+        self._known = {}  # type: Dict[str, Any]
+
+    def _once(self, name, read):
+        # type: (str, Callable[[], T]) -> T
+        if name not in self._known:
+            self._known[name] = read()
+        value = self._known[name]  # type: T
+        return value
+
+    def cmdline(self):
+        # type: () -> str
+        """/proc/cmdline; empty when it cannot be read."""
+        return self._once("cmdline", lambda: self.host.read_or("/proc/cmdline"))
+
+    def tuned(self):
+        # type: () -> tuned.Tuned
+        return self._once("tuned", lambda: tuned.read(self.host))
+
+    def workload(self):
+        # type: () -> workload.Workload
+        return self._once("workload", lambda: workload.read(self.host))
+
+    def boot_id(self):
+        # type: () -> str
+        return self._once("boot_id", lambda: self.host.read_or("/proc/sys/kernel/random/boot_id"))
+
+    def container(self):
+        # type: () -> str
+        """The kind of container that this runs in, `none` on a machine of its own."""
+        return self._once("container", lambda: _container(self.host))
+
+    def mount_options(self, path):
+        # type: (str) -> str
+        """The options of the mount that holds a path below /proc or /sys, comma separated."""
+        mounts = self._once("mounts", lambda: self.host.read_or("/proc/mounts"))
+        best, options = "", ""
+        for line in mounts.split("\n"):
+            fields = line.split()
+            if len(fields) >= 4 and len(fields[1]) >= len(best) and (path + "/").startswith(fields[1].rstrip("/") + "/"):
+                best, options = fields[1], fields[3]
+        return options
+
+    def facts(self):
+        # type: () -> Dict[str, Any]
+        """The node as reports and `when` know it; what could not be read has no key."""
+        return self._once("facts", lambda: _facts(self))
+
+
+def _facts(context):
+    # type: (Context) -> Dict[str, Any]
+    host = context.host
+    memory = re.search(r"^MemTotal:\s+(\d+) kB", host.read_or("/proc/meminfo"), re.M)
+    cpuinfo = host.read_or("/proc/cpuinfo")
+    model = re.search(r"^(?:model name|CPU part)\s*:\s*(.*)$", cpuinfo, re.M)
+    release = dict(re.findall(r'^([A-Z_]+)="?([^"\n]*)"?$', host.read_or("/etc/os-release"), re.M))
+    vendor, product = host.read_or("/sys/class/dmi/id/sys_vendor"), host.read_or("/sys/class/dmi/id/product_name")
+    found = {
+        "distribution": release.get("ID"),
+        "distribution_version": release.get("VERSION_ID"),
+        "python": host.python(),
+        "vendor": vendor,
+        "product": product,
+        "serial": host.read_or("/sys/class/dmi/id/product_serial"),
+        "container": context.container(),
+        "numa_nodes": _count(host, "/sys/devices/system/node", r"node\d+\Z"),
+        "cpus": _count(host, "/sys/devices/system/cpu", r"cpu\d+\Z"),
+        "memory_bytes": int(memory.group(1)) * 1024 if memory else None,
+        "page_size": _asked(host.page_size),
+        "boot_id": context.boot_id(),
+        "uid": _asked(host.uid),
+    }  # type: Dict[str, Any]
+    name = _asked(host.uname) or {}
+    found.update(hostname=name.get("nodename"), kernel=name.get("release"), architecture=name.get("machine"))
+    facts = {key: value for key, value in found.items() if value not in (None, "")}
+    facts["virtualised"] = bool(VIRTUAL.search(vendor + " " + product)) or bool(re.search(r"^flags\s*:.*\bhypervisor\b", cpuinfo, re.M))
+    facts["fingerprint"] = _fingerprint(host, facts, model.group(1) if model else "")
+    return facts
+
+
+def _fingerprint(host, facts, model):
+    # type: (Reader, Dict[str, Any], str) -> str
+    """Twelve hex digits that are equal on machines of the same make: product, CPUs, memory in GiB, NUMA nodes, accelerators and NICs."""
+    devices = {}  # type: Dict[str, int]
+    for address in host.names("/sys/bus/pci/devices") if host.is_directory("/sys/bus/pci/devices") else []:
+        folder = "/sys/bus/pci/devices/" + address
+        kind = host.read_or(folder + "/class")
+        if kind[:4] in ("0x03", "0x12", "0x02"):
+            name = " ".join((kind, host.read_or(folder + "/vendor"), host.read_or(folder + "/device")))
+            devices[name] = devices.get(name, 0) + 1
+    parts = [
+        facts.get("vendor"), facts.get("product"), facts.get("architecture"), model, facts.get("cpus"), facts.get("numa_nodes"),
+        facts.get("memory_bytes", 0) >> 30, sorted(devices.items())]
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogateescape")).hexdigest()[:12]
+
+
+def _container(host):
+    # type: (Reader) -> str
+    named = host.read_or("/run/systemd/container")
+    if named:
+        return named
+    for marker, name in (("/.dockerenv", "docker"), ("/run/.containerenv", "podman")):
+        if host.exists(marker):
+            return name
+    return "none"
+
+
+def _count(host, path, pattern):
+    # type: (Reader, str, str) -> Optional[int]
+    try:
+        found = sum(1 for name in host.names(path) if re.match(pattern, name))
+    except HostError:
+        return None
+    return found or None
+
+
+def _asked(question):
+    # type: (Callable[[], T]) -> Optional[T]
+    try:
+        return question()
+    except HostError:
+        return None

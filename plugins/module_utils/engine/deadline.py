@@ -1,0 +1,84 @@
+# Copyright (c) gpufleet.node contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Work that can be left behind: it runs in a child process, and whoever waits for it stops waiting at a set time.
+
+A read that hangs in the kernel cannot be ended, not even by a signal; the process that waits for it can.
+"""
+import contextlib
+import json
+import os
+import select
+import signal
+import time
+import traceback
+from typing import Any, Callable, List, NamedTuple
+
+#: `parts` are the JSON objects that the work sent; `ended` is false when the time was up; `error` is what broke it.
+Outcome = NamedTuple("Outcome", [("parts", List[Any]), ("ended", bool), ("error", str)])
+
+
+def bounded(work, seconds):
+    # type: (Callable[[Callable[[Any], None]], None], float) -> Outcome
+    """Call `work(send)` in a child. What it sends before the time is up is kept whatever becomes of it."""
+    readable, writable = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(readable)
+        _work_and_exit(work, writable)
+    os.close(writable)
+    data, ended = _collect(readable, time.monotonic() + seconds)
+    os.close(readable)
+    if not ended:
+        with contextlib.suppress(OSError):
+            os.kill(child, signal.SIGKILL)  # and it is not waited for: in the worst case it hangs in the kernel
+    else:
+        os.waitpid(child, 0)
+    parts, error = [], ""
+    for line in data.split(b"\n"):
+        with contextlib.suppress(ValueError):
+            frame = json.loads(line.decode("utf-8"))
+            if "error" in frame:
+                error = frame["error"]
+            elif "part" in frame:
+                parts.append(frame["part"])
+    if ended and not error and not data.endswith(b"{}\n"):
+        error = "the work ended without a word"
+    return Outcome(parts, ended, error)
+
+
+def _work_and_exit(work, handle):
+    # type: (Callable[[Callable[[Any], None]], None], int) -> None
+    def send(part):
+        # type: (Any) -> None
+        _write(handle, {"part": part})
+
+    try:
+        work(send)
+        os.write(handle, b"{}\n")
+    except BaseException:  # a child must never return into the code of its parent
+        with contextlib.suppress(OSError):
+            _write(handle, {"error": traceback.format_exc().strip().split("\n")[-1]})
+    finally:
+        os._exit(0)
+
+
+def _write(handle, frame):
+    # type: (int, Any) -> None
+    data = json.dumps(frame).encode("utf-8") + b"\n"
+    while data:
+        data = data[os.write(handle, data):]
+
+
+def _collect(handle, end):
+    # type: (int, float) -> Any
+    """(all bytes, whether the writer closed its end before the time was up)."""
+    chunks = []  # type: List[bytes]
+    while True:
+        ready, _writable, _failed = select.select([handle], [], [], max(0.0, end - time.monotonic()))
+        if not ready:
+            return b"".join(chunks), False
+        chunk = os.read(handle, 65536)
+        if not chunk:
+            return b"".join(chunks), True
+        chunks.append(chunk)

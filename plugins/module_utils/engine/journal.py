@@ -1,0 +1,66 @@
+# Copyright (c) gpufleet.node contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every change that was made on this node, one JSON object a line, written before the change is made.
+
+    {"time", "run", "setting", "disturbs", "view", "target", "before", "after"}    `before` is absent when there was nothing
+    {..., "undo": {"target", "value"}}    where going back means writing something else than `before` into `target`
+"""
+import json
+from typing import Any, Dict, List, NamedTuple, Optional
+
+from .host import Host, HostError, Reader
+
+PATH = "/var/lib/gpufleet/journal.jsonl"
+LIMIT = 256 << 20
+
+Record = Dict[str, Any]
+#: One step back: give `value` back to a view of a setting; None means that there was nothing.
+Step = NamedTuple("Step", [
+    ("setting", str), ("view", str), ("target", str), ("value", Optional[str]), ("disturbs", str)])
+
+
+def read(host):
+    # type: (Reader) -> List[Record]
+    """The records in order. A line that was cut off by a crash is left out; everything before it counts."""
+    try:
+        text = host.read(PATH, limit=LIMIT)
+    except HostError as error:
+        if error.absent:
+            return []
+        raise
+    records = []
+    for line in text.split("\n"):
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict) and all(isinstance(record.get(key), str) for key in ("run", "setting", "view", "target")):
+            records.append(record)
+    return records
+
+
+def append(host, record):
+    # type: (Host, Record) -> None
+    host.append(PATH, json.dumps(record, sort_keys=True) + "\n")
+
+
+def steps_back(records, to, only=()):
+    # type: (List[Record], str, Any) -> List[Step]
+    """The steps that lead back to the first value of each view, or to that from before the run `to`.
+
+    The run must be in the journal; one step for each view of each setting.
+    """
+    if to != "first":
+        begins = [number for number, record in enumerate(records) if record["run"] == to]
+        if not begins:
+            raise HostError(PATH, "holds no run {0}".format(to))
+        records = records[begins[0]:]
+    steps = {}  # type: Dict[Any, Step]
+    for record in records:
+        if only and record["setting"] not in only:
+            continue
+        key = (record["setting"], record["view"], record["target"] if record["view"] == "foreign" else "")
+        undo = record.get("undo") or {"target": record["target"], "value": record.get("before")}
+        steps.setdefault(key, Step(record["setting"], record["view"], undo["target"], undo["value"], record.get("disturbs", "nothing")))
+    return list(steps.values())

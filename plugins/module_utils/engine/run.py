@@ -1,0 +1,213 @@
+# Copyright (c) gpufleet.node contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The one door of the engine: a request in, a response out (docs/architecture.md has both shapes).
+
+    audit, check   observe → compare → settle
+    apply          the same, then change, then observe → compare → settle again: the read-back is the audit's own code
+    revert         steps back from the journal
+"""
+import time
+import traceback
+from typing import Any, Callable, Dict, List
+
+from . import apply, conditions, deadline, memory, rules, states
+from .context import Context
+from .host import Host, HostError, Reader
+
+VERSION = "0.1.0"
+ACTIONS = ("audit", "check", "apply", "revert")
+LOCK = "/run/gpufleet/lock"
+LOCK_S = 60.0
+DEADLINE_S = 60.0
+
+Request = Dict[str, Any]
+Response = Dict[str, Any]
+Result = Dict[str, Any]
+
+
+def subsystems():
+    # type: () -> Dict[str, Any]
+    """All subsystems in the one fixed order in which they are looked at and changed."""
+    from .subsystems import sysctl, transparent_hugepage
+
+    return {module.NAME: module for module in (sysctl, transparent_hugepage)}
+
+
+def handle(request):
+    # type: (Request) -> Response
+    """Carry out a request within its deadline. Never raises: what went wrong is in the response."""
+    begun = time.time()
+    response = {
+        "version": 1, "engine": VERSION, "action": request.get("action", ""), "run_id": request.get("run_id", ""), "outcome": "ok",
+        "changed": False, "started": stamp(begun), "node": {}, "results": {}, "notes": [], "faults": []}  # type: Response
+    limit = float(request.get("deadline_s", DEADLINE_S))
+    done = deadline.bounded(lambda send: work(request, send), limit)
+    for part in done.parts:
+        _merge(response, part)
+    if done.error:
+        response.update(outcome="failed", error=done.error)
+    if not done.ended:
+        response.update(outcome="timed_out", error="not finished after {0:g} s".format(limit))
+        for identity in _asked(request):
+            response["results"].setdefault(identity, {
+                "state": "unknown", "needs": "nothing", "views": {}, "detail": "not read before the time was up"})
+    response["duration_s"] = round(time.time() - begun, 3)
+    return response
+
+
+def work(request, send):
+    # type: (Request, Callable[[Response], None]) -> None
+    """Carry out a request; parts of the response are sent as they are ready."""
+    action = request.get("action")
+    root = str(request.get("root", "/"))
+    if action not in ACTIONS:
+        raise ValueError("no such action: {0}".format(action))
+    if action in ("audit", "check"):
+        context = Context(Reader(root))
+        send({"node": context.facts()})
+        _judge_all(request, context, send)
+        return
+    host = Host(root)
+    allowed, reason = host.may_apply()
+    if not allowed:
+        send({"node": Context(host).facts(), "outcome": "failed", "error": reason})
+        return
+    try:
+        with host.locked(LOCK, float(request.get("lock_s", LOCK_S))):
+            send({"node": Context(host).facts()})
+            _change_all(request, host, send)
+    except HostError as error:
+        send({"outcome": "failed", "error": str(error)})
+
+
+def _judge_all(request, context, send):
+    # type: (Request, Context, Callable[[Response], None]) -> None
+    remembered = memory.read(context.host)
+    for name, subsystem in _wanted(request):
+        try:
+            judged = judge(subsystem, request, context, remembered)
+        except Exception:  # a fault in one subsystem must not take the others with it, and is never silent
+            send(_fault(request, name))
+            continue
+        changed = request["action"] == "check" and any(result.get("changes") for result in judged["results"].values())
+        send({"results": judged["results"], "notes": judged["notes"], "changed": changed})
+
+
+def _change_all(request, host, send):
+    # type: (Request, Host, Callable[[Response], None]) -> None
+    if request["action"] == "revert":
+        send(apply.revert(host, request, subsystems()))
+        return
+    for name, subsystem in _wanted(request):
+        try:
+            send(apply.apply(host, request, subsystem, lambda context, known, one=subsystem: judge(one, request, context, known)))
+        except HostError as error:
+            send(dict(_fault(request, name), faults=[], outcome="failed", error=str(error)))
+        except Exception:
+            send(_fault(request, name))
+
+
+def judge(subsystem, request, context, remembered):
+    # type: (Any, Request, Context, memory.Memory) -> Dict[str, Any]
+    """Observe and compare one subsystem: {"results": id -> result, "notes", "observed", "entries"}."""
+    prefix = subsystem.NAME + "/"
+    entries, findings = {}, {}  # type: Dict[str, Any], Dict[str, Any]
+    for name, entry in request["subsystems"][subsystem.NAME].items():
+        waived = conditions.waived(entry, context)
+        entries[name] = dict(entry, waived=waived) if waived else entry
+        reason = conditions.unmet(entry.get("when"), context)
+        if reason:
+            findings[name] = {"holds": ["not_applicable"], "views": {}, "needs": "nothing", "detail": [reason], "changes": []}
+    judged = {name: entry for name, entry in entries.items() if name not in findings}
+    observed = subsystem.observe(context, judged)
+    findings.update(subsystem.compare(judged, observed))
+    consent = request.get("disturb", "nothing")
+    take_over = subsystem if request.get("take_over") else None
+    results = {}
+    for name, finding in findings.items():
+        results[prefix + name] = settle(entries[name], finding, remembered.get(prefix + name), context, consent, [
+            _rival_change(rival) for rival in take_over.rivals(name, observed)] if take_over and "overridden" in finding["holds"] else [])
+    return {"results": results, "notes": subsystem.notes(observed)}
+
+
+def settle(entry, finding, remembered, context, consent, rivals):
+    # type: (Dict[str, Any], Dict[str, Any], Any, Context, str, List[Dict[str, Any]]) -> Result
+    """Make a result of a finding: what only memory and the workload know is added, and the first state that holds is the state."""
+    holds, changes, detail = list(finding["holds"]), list(finding["changes"]), list(finding["detail"])
+    result = {"views": finding["views"], "needs": finding["needs"]}  # type: Result
+    for key in ("desired", "winner"):
+        if key in finding:
+            result[key] = finding[key]
+    if "live_wrong" in holds:
+        told = memory.refusal(remembered, finding["desired"], context.boot_id())
+        if told:
+            holds.append("refused")
+            detail.append("the kernel refused this since the last boot: {0}".format(told))
+    disturbs = entry.get("disturbs", "nothing")
+    if any(change["view"] == "live" for change in changes) and not states.consents(disturbs, consent):
+        workload = context.workload()
+        if workload.holders:
+            holds.append("blocked")
+            result["blocked_by"] = workload.holders
+            detail.append("a live change can disturb a running job ({0})".format(disturbs))
+            changes = [change for change in changes if change["view"] != "live"]
+    changes.extend(rivals)
+    if entry.get("waived"):
+        result["waived"] = entry["waived"]
+        changes = []
+    state = states.first(holds)
+    result["state"] = state
+    if states.is_drift(state, result["needs"]):
+        result["cause"] = memory.cause(remembered, entry["rule"])
+        detail.insert(0, "wanted: {0}".format(rules.words(entry["rule"])))
+    if detail and (state != "ok" or entry.get("waived")):
+        result["detail"] = "; ".join(detail)
+    if changes:
+        result["changes"] = changes
+    return result
+
+
+def stamp(seconds):
+    # type: (float) -> str
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def _rival_change(rival):
+    # type: (Any) -> Dict[str, Any]
+    return {"view": "foreign", "target": "{0}:{1}".format(rival.file, rival.line), "after": "put aside as a comment"}
+
+
+def _wanted(request):
+    # type: (Request) -> List[Any]
+    known = subsystems()
+    unknown = sorted(set(request.get("subsystems", {})) - set(known))
+    if unknown:
+        raise ValueError("no such subsystem: {0}".format(", ".join(unknown)))
+    return [(name, module) for name, module in known.items() if name in request["subsystems"]]
+
+
+def _asked(request):
+    # type: (Request) -> List[str]
+    return ["{0}/{1}".format(subsystem, name) for subsystem, entries in request.get("subsystems", {}).items() for name in entries]
+
+
+def _fault(request, name):
+    # type: (Request, str) -> Response
+    """A fault of ours: said, with its place, and every setting of the subsystem is unknown."""
+    lines = traceback.format_exc().strip().split("\n")
+    places = [line.strip() for line in lines if line.strip().startswith("File ")]
+    error = "{0} ({1})".format(lines[-1], places[-1] if places else "no place")
+    results = {"{0}/{1}".format(name, key): {
+        "state": "unknown", "needs": "nothing", "views": {}, "detail": "a fault of gpufleet: {0}".format(lines[-1])}
+        for key in request["subsystems"][name]}
+    return {"faults": [{"subsystem": name, "error": error}], "results": results}
+
+
+def _merge(response, part):
+    # type: (Response, Response) -> None
+    for key in ("notes", "faults"):
+        response[key].extend(part.pop(key, []))
+    response["results"].update(part.pop("results", {}))
+    response["changed"] = part.pop("changed", False) or response["changed"]
+    response.update(part)

@@ -1,0 +1,100 @@
+# Copyright (c) gpufleet.node contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What tmpfiles.d will write into kernel files at the next boot: pure, text in, writes out.
+
+Only lines that write into an existing file are read (`w`, `w+`, `f+`). Of several lines with the same path the first one wins and
+the others are ignored as duplicates, so the file that sorts first decides; only `w+` lines after a `w+` are all carried out
+(tmpfiles.d(5); tried with systemd 252, which also ignores a `w+` after a `w`). A path may be a glob, and other globs are other paths.
+"""
+import fnmatch
+import re
+from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
+
+from .configfiles import ConfigFile, lines
+
+Write = NamedTuple("Write", [("path", str), ("value", str), ("file", str), ("line", int)])
+
+_FIELD = re.compile(r'"((?:[^"\\]|\\.)*)"|\'((?:[^\'\\]|\\.)*)\'|(\S+)')
+_ESCAPE = re.compile(r"\\(n|t|\\|x[0-9a-fA-F]{2})")
+_ESCAPES = {"n": "\n", "t": "\t", "\\": "\\"}
+_TYPES = ("w", "w+", "f+")
+
+
+def parse(text, file):
+    # type: (str, str) -> Tuple[List[Tuple[str, Write]], List[str]]
+    """The writes of one file as (type, write), and notes about lines that are broken."""
+    found, notes = [], []
+    for line in lines(text, comments="#"):
+        fields = _split(line.text)
+        kind = re.sub(r"[!\-=~^$]", "", fields[0])
+        if kind not in _TYPES:
+            continue
+        if kind == "f+" and len(fields) < 7:
+            continue  # makes a file and writes nothing into it
+        if len(fields) < 7 or not fields[1].startswith("/"):
+            notes.append("{0}:{1} writes nothing and is ignored".format(file, line.number))
+            continue
+        found.append((kind, Write(fields[1], _unescape(fields[6]).strip(), file, line.number)))
+    return found, notes
+
+
+class Writes:
+    """All writes of a boot, in the order in which they are carried out."""
+
+    def __init__(self, files):
+        # type: (Iterable[ConfigFile]) -> None
+        self.notes = []  # type: List[str]
+        self.all = []  # type: List[Write]
+        by_path = {}  # type: Dict[str, List[Tuple[str, Write]]]
+        for file in files:
+            found, notes = parse(file.text, file.path)
+            self.notes.extend(notes)
+            for kind, write in found:
+                self.all.append(write)
+                known = by_path.setdefault(write.path, [])
+                if not known or (kind == "w+" and known[0][0] == "w+"):
+                    known.append((kind, write))
+        self._carried_out = [write for known in by_path.values() for _kind, write in known]
+
+    def winner(self, path):
+        # type: (str) -> Optional[Write]
+        """The last write that reaches this file."""
+        for write in reversed(self._carried_out):
+            if _reaches(write.path, path):
+                return write
+        return None
+
+    def naming(self, path):
+        # type: (str) -> List[Write]
+        """Every write that names this file or matches it, in the order of the files."""
+        return [write for write in self.all if _reaches(write.path, path)]
+
+
+def _split(text):
+    # type: (str) -> List[str]
+    """The seven fields of a line; the last one is the rest of the line as it is."""
+    fields = []  # type: List[str]
+    rest = text
+    while rest and len(fields) < 6:
+        match = _FIELD.match(rest)
+        if match is None:
+            break
+        fields.append(next(group for group in match.groups() if group is not None))
+        rest = rest[match.end():].lstrip()
+    return fields + [rest] if rest else fields
+
+
+def _unescape(text):
+    # type: (str) -> str
+    """The escapes of C that tmpfiles.d knows and kernel values use."""
+    return _ESCAPE.sub(lambda match: _ESCAPES.get(match.group(1)) or chr(int(match.group(1)[1:], 16)), text)
+
+
+def _reaches(pattern, path):
+    # type: (str, str) -> bool
+    if pattern == path:
+        return True
+    patterns, parts = pattern.split("/"), path.split("/")
+    return len(patterns) == len(parts) and all(
+        fnmatch.fnmatchcase(part, one) for part, one in zip(parts, patterns))
