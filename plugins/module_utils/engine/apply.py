@@ -60,7 +60,7 @@ class _Writer:
             if change["view"] == "foreign":
                 self._put_aside(identity, change, disturbs)
             elif change["view"] == "live":
-                self._write_live(identity, change, disturbs)
+                self.write_live(identity, change, disturbs)
 
     def persist(self, results, released):
         # type: (Dict[str, Dict[str, Any]], List[str]) -> List[str]
@@ -74,19 +74,19 @@ class _Writer:
                 continue
             for change in result.get("changes", []):
                 if change["view"] == "persisted":
-                    wanted[identity[len(prefix):]] = change["after"]
+                    wanted[change.get("line", identity[len(prefix):])] = change["after"]
                     told.append((identity, change, "nothing"))
         notes = []
         for name in released:
             notes.append("{0}{1} left the profile: it is no longer kept, the live value stays".format(prefix, name))
             if name in wanted:
-                gone = {"view": "persisted", "target": self.subsystem.FILE, "before": wanted.pop(name)}
+                gone = {"view": "persisted", "target": self.subsystem.FILE, "line": name, "before": wanted.pop(name)}
                 told.append((prefix + name, gone, "nothing"))
         if not told:
             return notes
         try:
             for identity, change, disturbs in told:
-                self._journal(identity, change, disturbs)
+                self.journal(identity, change, disturbs)
             ownfile.write(self.host, self.subsystem.FILE, self.subsystem.render(wanted))
         except HostError as error:
             for identity, _change, _disturbs in told:
@@ -95,13 +95,13 @@ class _Writer:
             return notes
         for identity, change, _disturbs in told:
             if identity in results:
-                self._did(identity, change)
+                self.did(identity, change)
         return notes
 
-    def _write_live(self, identity, change, disturbs):
+    def write_live(self, identity, change, disturbs):
         # type: (str, Dict[str, Any], str) -> None
         try:
-            self._journal(identity, change, disturbs)
+            self.journal(identity, change, disturbs)
         except HostError as error:
             self.failed[identity] = "not changed, since the journal could not be written: {0}".format(error)
             return
@@ -112,7 +112,7 @@ class _Writer:
             self.refused[identity] = {"value": change["after"], "reason": error.reason}
             return
         if got != change["before"]:
-            self._did(identity, dict(change, after=got))
+            self.did(identity, dict(change, after=got))
         if not rules.same(got, change["after"]):
             self.refused[identity] = {"value": change["after"], "reason": "the kernel took {0}".format(got)}
 
@@ -122,18 +122,18 @@ class _Writer:
         try:
             line = self.host.read(file).split("\n")[int(number) - 1]
             told = {"view": "foreign", "target": file, "before": line}
-            self._journal(identity, told, disturbs)
+            self.journal(identity, told, disturbs)
             ownfile.put_aside(self.host, file, int(number), line)
         except (HostError, IndexError) as error:
             self.failed[identity] = "not put aside: {0}".format(error)
             return
-        self._did(identity, dict(change, before=line))
+        self.did(identity, dict(change, before=line))
 
-    def _journal(self, identity, change, disturbs):
+    def journal(self, identity, change, disturbs):
         # type: (str, Dict[str, Any], str) -> None
         journal.append(self.host, dict(change, time=_stamp(self.host), run=self.run_id, setting=identity, disturbs=disturbs))
 
-    def _did(self, identity, change):
+    def did(self, identity, change):
         # type: (str, Dict[str, Any]) -> None
         self.done.setdefault(identity, []).append(dict(change, done=True))
 
@@ -196,22 +196,22 @@ def revert(host, request, subsystems):
 
 def _step_back(host, writer, step, wanted, context, request, result):
     # type: (Host, _Writer, journal.Step, Dict[str, str], Context, Dict[str, Any], Dict[str, Any]) -> None
-    name = step.setting.split("/", 1)[1]
+    name = step.line
     if step.view == "persisted":
         have = wanted.get(name)  # type: Optional[str]
-        change = {"view": "persisted", "target": step.target}
+        change = {"view": "persisted", "target": step.target, "line": name}
         change.update({} if have is None else {"before": have})
         change.update({} if step.value is None else {"after": step.value})
         if have != step.value:
-            writer._journal(step.setting, change, step.disturbs)
+            writer.journal(step.setting, change, step.disturbs)
             if step.value is None:
                 wanted.pop(name, None)
             else:
                 wanted[name] = step.value
-            writer._did(step.setting, change)
+            writer.did(step.setting, change)
     elif step.view == "foreign":
         ownfile.put_back(host, step.target, step.value or "")
-        writer._did(step.setting, {"view": "foreign", "target": step.target, "after": step.value or ""})
+        writer.did(step.setting, {"view": "foreign", "target": step.target, "after": step.value or ""})
     else:
         have_live = writer.subsystem.read_live(host, step.target)
         if step.value is None or rules.same(have_live, step.value):
@@ -220,7 +220,7 @@ def _step_back(host, writer, step, wanted, context, request, result):
         if holders:
             result.update(state="blocked", blocked_by=holders)
             return
-        writer._write_live(step.setting, {"view": "live", "target": step.target, "before": have_live, "after": step.value}, step.disturbs)
+        writer.write_live(step.setting, {"view": "live", "target": step.target, "before": have_live, "after": step.value}, step.disturbs)
         if step.setting in writer.refused:
             raise HostError(step.target, writer.refused[step.setting]["reason"])
 

@@ -4,6 +4,7 @@
 """Every change that was made on this node, one JSON object a line, written before the change is made.
 
     {"time", "run", "setting", "disturbs", "view", "target", "before", "after"}    `before` is absent when there was nothing
+    {..., "line"}                         the name that our file has it under, where it is not the setting's
     {..., "undo": {"target", "value"}}    where going back means writing something else than `before` into `target`
 """
 import json
@@ -17,7 +18,7 @@ LIMIT = 256 << 20
 Record = Dict[str, Any]
 #: One step back: give `value` back to a view of a setting; None means that there was nothing.
 Step = NamedTuple("Step", [
-    ("setting", str), ("view", str), ("target", str), ("value", Optional[str]), ("disturbs", str)])
+    ("setting", str), ("line", str), ("view", str), ("target", str), ("value", Optional[str]), ("disturbs", str)])
 
 
 def read(host):
@@ -60,7 +61,9 @@ def steps_back(records, to, only=()):
     for record in records:
         if only and record["setting"] not in only:
             continue
-        key = (record["setting"], record["view"], record["target"] if record["view"] == "foreign" else "")
+        key = (record["setting"], record["view"], (record["target"], record.get("before")) if record["view"] == "foreign" else "")
         undo = record.get("undo") or {"target": record["target"], "value": record.get("before")}
-        steps.setdefault(key, Step(record["setting"], record["view"], undo["target"], undo["value"], record.get("disturbs", "nothing")))
+        line = record.get("line", record["setting"].split("/", 1)[-1])
+        steps.setdefault(key, Step(
+            record["setting"], line, record["view"], undo["target"], undo["value"], record.get("disturbs", "nothing")))
     return list(steps.values())

@@ -53,7 +53,7 @@ def handle(request):
             response["results"].setdefault(identity, {
                 "state": "unknown", "needs": "nothing", "views": {}, "detail": "not read before the time was up"})
     response["duration_s"] = round(time.time() - begun, 3)
-    return response
+    return _printable(response)
 
 
 def work(request, send):
@@ -63,6 +63,7 @@ def work(request, send):
     root = str(request.get("root", "/"))
     if action not in ACTIONS:
         raise ValueError("no such action: {0}".format(action))
+    request = dict(request, subsystems=_canonical(request.get("subsystems", {})))
     if action in ("audit", "check"):
         context = Context(Reader(root))
         send({"node": context.facts()})
@@ -178,12 +179,31 @@ def _rival_change(rival):
     return {"view": "foreign", "target": "{0}:{1}".format(rival.file, rival.line), "after": "put aside as a comment"}
 
 
+def _canonical(wanted):
+    # type: (Dict[str, Any]) -> Dict[str, Any]
+    """The same with one spelling for each setting; a subsystem that is not known is an error."""
+    known = subsystems()
+    unknown = sorted(set(wanted) - set(known))
+    if unknown:
+        raise ValueError("no such subsystem: {0}".format(", ".join(unknown)))
+    return {name: {known[name].canonical(key): entry for key, entry in entries.items()} for name, entries in wanted.items()}
+
+
+def _printable(value):
+    # type: (Any) -> Any
+    """The same without the bytes that are no text: they are shown as \\xNN, so that everybody can print and store a response."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_printable(key): _printable(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_printable(part) for part in value]
+    return value
+
+
 def _wanted(request):
     # type: (Request) -> List[Any]
     known = subsystems()
-    unknown = sorted(set(request.get("subsystems", {})) - set(known))
-    if unknown:
-        raise ValueError("no such subsystem: {0}".format(", ".join(unknown)))
     return [(name, module) for name, module in known.items() if name in request["subsystems"]]
 
 

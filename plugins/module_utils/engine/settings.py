@@ -6,7 +6,8 @@
     entry    one entry of a compiled profile: rule, impact, disturbs, owner, mend
     view     {"value", "from"}, {"error", "from"} or {"unset": why}
     finding  {"holds": [states], "desired", "views", "winner", "needs", "detail": [sentences], "changes": [change]}
-    change   {"view": "live" | "persisted" | "foreign", "target", "before", "after"}; `before` is absent when there was nothing
+    change   {"view": "live" | "persisted" | "foreign", "target", "before", "after"}; `before` is absent when there was nothing;
+             `line` is the name under which our file has it, where that is not the setting's name
 """
 from typing import Any, Dict, NamedTuple, Optional
 

@@ -47,6 +47,12 @@ Observed = NamedTuple("Observed", [
     ("boot", Dict[str, str]), ("tuned", Tuned), ("owner", Dict[str, str]), ("facts", Dict[str, Any])])
 
 
+def canonical(name):
+    # type: (str) -> str
+    """One spelling for each key, whichever of the two a person used."""
+    return dot_form(path_form(name))
+
+
 # -- observe ----------------------------------------------------------------------------------------------------
 
 
@@ -198,7 +204,7 @@ def _compare(name, entry, observed):
         observed.refusal.get(name, ""), detail)
     if finding["holds"]:
         finding["detail"].extend(_neighbours(observed, key, winner))
-        finding["changes"] = [_with_undo(name, change, twin) for change in finding["changes"]]
+        finding["changes"] = [_placed(name, key, change, twin) for change in finding["changes"]]
     return finding
 
 
@@ -258,11 +264,14 @@ def _neighbours(observed, key, winner):
     return ["also set by {0}".format(", ".join("{0} ({1})".format(_place(one), rules.normal(one.value)) for one in others))]
 
 
-def _with_undo(name, change, twin):
-    # type: (str, settings.Change, str) -> settings.Change
-    """Setting a key zeroes its twin, and zero cannot be written back: going back means setting the twin."""
-    if change["view"] == "live" and name in TWINS and twin not in ("", "0"):
-        change = dict(change, undo={"target": "/proc/sys/" + path_form(TWINS[name]), "value": twin})
+def _placed(name, key, change, twin):
+    # type: (str, str, settings.Change, str) -> settings.Change
+    """A change with what it takes to write and to undo it: our file names a key as systemd will read it, and since setting a key zeroes its
+    twin and zero cannot be written back, going back means setting the twin."""
+    if change["view"] == "persisted":
+        return dict(change, line=dot_form(key))
+    if name in TWINS and twin not in ("", "0"):
+        return dict(change, undo={"target": "/proc/sys/" + path_form(TWINS[name]), "value": twin})
     return change
 
 

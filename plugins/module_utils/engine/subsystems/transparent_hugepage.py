@@ -33,6 +33,11 @@ Observed = NamedTuple("Observed", [
     ("tuned", Tuned), ("kernel_default", str), ("owner", Dict[str, str]), ("page_size", int)])
 
 
+def canonical(name):
+    # type: (str) -> str
+    return name.strip("/")
+
+
 # -- observe ----------------------------------------------------------------------------------------------------
 
 

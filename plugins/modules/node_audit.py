@@ -1,0 +1,99 @@
+#!/usr/bin/python
+# Copyright (c) gpufleet.node contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import absolute_import, division, print_function
+
+__metaclass__ = type
+
+DOCUMENTATION = r"""
+---
+module: node_audit
+short_description: Say where a node differs from its profile
+version_added: 0.1.0
+description:
+  - Audits one node against its profile in one round trip and changes nothing.
+  - The profile is C(gpufleet_profile) with all variables whose names begin with C(gpufleet_overrides_).
+  - The engine travels on the standard input of the node's Python where that is possible, else as a packed module; the result
+    says which.
+extends_documentation_fragment:
+  - gpufleet.node.engine
+options:
+  subsystems:
+    description: Only these subsystems of the profile. All when it is not given.
+    type: list
+    elements: str
+  spool:
+    description:
+      - Directory on the control node that keeps the answer of each node. Without it the whole response is in the result.
+    type: path
+  run_id:
+    description: Name of the run, which the journal of the node keeps. Made up when it is not given.
+    type: str
+  deadline_s:
+    description: Seconds after which the node is given up; what was read by then is kept.
+    type: int
+    default: 60
+  root:
+    description: Directory to look at in the place of C(/), such as a tree that was recorded from a node. Changes below it are for tests only.
+    type: path
+    default: /
+  request:
+    description: Filled in by the action plugin.
+    type: dict
+author:
+  - gpufleet.node contributors
+"""
+
+EXAMPLES = r"""
+- name: Audit against the profile
+  gpufleet.node.node_audit:
+"""
+
+RETURN = r"""
+outcome:
+  description: V(ok), V(failed) or V(timed_out).
+  returned: always
+  type: str
+  sample: ok
+transport:
+  description: The way that led to the node, V(stdin) or V(module).
+  returned: always
+  type: str
+  sample: stdin
+by_state:
+  description: How many settings are in which state, without those that are waived.
+  returned: always
+  type: dict
+  sample: {ok: 17, live_wrong: 1}
+differs:
+  description: The settings that count as drift.
+  returned: always
+  type: list
+  elements: str
+  sample: [sysctl/vm.swappiness]
+response:
+  description: The whole response of the engine.
+  returned: when O(spool) is not given
+  type: dict
+"""
+
+from ansible_collections.gpufleet.node.plugins.module_utils import entry  # noqa: E402
+
+
+def main():
+    # type: () -> None
+    entry.whole_request(
+        {
+            "subsystems": {"type": "list", "elements": "str"},
+            "spool": {"type": "path"},
+            "run_id": {"type": "str"},
+            "deadline_s": {"type": "int", "default": 60},
+            "root": {"type": "path", "default": "/"},
+            "request": {"type": "dict"},
+        }
+    )
+
+
+if __name__ == "__main__":
+    main()
