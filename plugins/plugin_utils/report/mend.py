@@ -1,0 +1,76 @@
+# Copyright (c) gpufleet.node contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What mends a result: a sentence, and the command where a command does it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+
+class Mend(NamedTuple):
+    """`playbook` and `options` are empty where no command of ours mends it."""
+
+    text: str
+    playbook: str = ""
+    options: str = ""
+
+
+SITE = "gpufleet.node.site"
+DRIFT = "gpufleet.node.drift"
+WAITS_FOR = {
+    "time": "Give it time; it needs nothing else.",
+    "service_restart": "Restart the service that reads it.",
+    "gpu_reset": "Reset the GPU when no job holds it.",
+    "reboot": "Drain and reboot the node.",
+    "drain": "Drain the node, then apply again.",
+}
+
+
+def mend(result: Mapping[str, Any], setting: Mapping[str, str]) -> Mend:
+    """What mends this result of this setting."""
+    state = result["state"]
+    if state == "unknown":
+        return _unread(result)
+    if state == "missing":
+        return Mend("Look at the machine: what the profile declares is not there.")
+    if state == "refused":
+        return Mend("The kernel or the environment does not take it: change the profile or the machine.")
+    if setting.get("mend") == "never" or setting.get("owner") == "leave":
+        return Mend("Check only: the profile leaves this to its owner.")
+    if state == "overridden":
+        winner = result.get("winner", {}).get("from", "the file that wins")
+        return Mend(f"Remove it from {winner}, or take it over:", SITE, "-e gpufleet_take_over=true")
+    if state == "blocked":
+        return Mend("When what holds it is gone:", SITE)
+    if state == "pending":
+        return Mend(WAITS_FOR.get(result["needs"], "Apply again:"), "" if result["needs"] in WAITS_FOR else SITE)
+    return Mend("", SITE)
+
+
+def command(what: Mend, limit: str) -> str:
+    """The command line for these nodes; empty where there is none."""
+    if not what.playbook:
+        return ""
+    words = ["ansible-playbook", what.playbook]
+    if limit:
+        words += ["--limit", shlex.quote(limit)]
+    return " ".join([*words, what.options]).strip()
+
+
+def limit(names: Iterable[str], groups: Mapping[str, Sequence[str]]) -> str:
+    """The shortest `--limit` that means exactly these nodes: a group where one fits, else their names."""
+    wanted = set(names)
+    fitting = [group for group, members in groups.items() if set(members) == wanted]
+    if len(wanted) > 1 and fitting:
+        return min(fitting)
+    return ",".join(sorted(wanted))
+
+
+def _unread(result: Mapping[str, Any]) -> Mend:
+    errors = [view["error"] for view in result["views"].values() if "error" in view] + [result.get("detail", "")]
+    if any("permission" in error.lower() or "root" in error.lower() for error in errors):
+        return Mend("Look again with root's rights:", DRIFT, "--become")
+    return Mend("See why it could not be read, then look again:", DRIFT)

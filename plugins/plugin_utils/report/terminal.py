@@ -1,0 +1,91 @@
+# Copyright (c) gpufleet.node contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The report in at most ten lines and the verdict: what is wrong, where, whose doing, what mends it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .mend import Mend, command, limit
+from .summary import Row, coverage, faults, groups_of, rows, sentence, silent_nodes
+from .words import OUTCOME_TITLES, STATES, number, plural
+
+MOST_LINES = 10
+UNCUT = 10_000
+COLOURS = {"correctness": "31;1", "performance": "33", "hygiene": "36", "clean": "32;1", "drift": "33;1", "incomplete": "35;1", "error": "31;1", "quiet": "2"}
+
+
+def render(document: dict[str, Any], width: int = 100, colour: bool = False) -> str:
+    """At most ten lines, then the line with the verdict."""
+    nodes, settings = coverage(document)
+    lines = [_line("quiet", f"{_title(document)}: {nodes}; {settings}", width, colour)]
+    silent, broken, wrong = silent_nodes(document), faults(document), rows(document)
+    if broken:
+        lines.append(_line("error", f"fault         {broken[0]}" + (f"  (and {len(broken) - 1} more)" if broken[1:] else ""), width, colour))
+    if silent:
+        first = silent[0]
+        which = _names([node["name"] for node in silent])
+        lines.append(_line("incomplete", f"no answer     {which}: {OUTCOME_TITLES[first['outcome']]}, {first.get('error', '')}", width, colour))
+    mending = _mending(wrong, document)
+    space = MOST_LINES - len(lines) - len(mending)
+    shown = wrong if len(wrong) <= space else wrong[: space - 1]
+    lines += [_line(row.impact, _row(row, width), width, colour) for row in shown]
+    if wrong[len(shown) :]:
+        lines.append(_line("quiet", f"and {plural(len(wrong) - len(shown), 'more setting')}: see the report", width, colour))
+    lines += [_line("", line, width, colour) for line in mending]
+    lines.append(_line(document["verdict"], f"{document['verdict'].upper()}: {sentence(document)}", UNCUT, colour))
+    return "\n".join(lines)
+
+
+def _title(document: dict[str, Any]) -> str:
+    profiles = sorted({profile["profile"] for profile in document["run"]["profiles"].values()})
+    return f"profile {', '.join(profiles)}" if profiles else "no profile"
+
+
+def _row(row: Row, width: int) -> str:
+    states = ", ".join(STATES[state].title for state in sorted(row.states, key=list(STATES).index))
+    wants = _most(row.wants)
+    values = f"wants {wants}, has {_most(row.live)}" if wants else f"has {_most(row.live)}"
+    doing = "; ".join(filter(None, [_most(row.winners), _most(row.causes).replace("_", " ")]))
+    where = f" on {_names(row.names)}" if row.judged_nodes > 1 else ""
+    return f"{row.impact:<13} {row.setting}: {states}{where}; {values}" + (f"; by {doing}" if row.winners else f"; {doing}" if doing else "")
+
+
+def _mending(wrong: list[Row], document: dict[str, Any]) -> list[str]:
+    """The commands for the worst settings: at most two."""
+    nodes_of: dict[tuple[str, str], set[str]] = {}
+    for row in wrong:
+        for what, names in row.mends.items():
+            if what.playbook:
+                nodes_of.setdefault((what.playbook, what.options), set()).update(names)
+    lines = []
+    for (playbook, options), names in list(nodes_of.items())[:2]:
+        where = "" if len(names) == len(document["nodes"]) else limit(names, groups_of(document))
+        if len(where) > 50:
+            lines.append(f"mend with      {command(Mend('', playbook, options), '')} --limit <{number(len(names))} nodes, see the report>")
+        else:
+            lines.append(f"mend with      {command(Mend('', playbook, options), where)}")
+    return lines
+
+
+def _most(counter: Any) -> str:
+    """The most frequent value, and how many others there are."""
+    if not counter:
+        return ""
+    value = counter.most_common(1)[0][0]
+    return f"{value} (and {len(counter) - 1} others)" if len(counter) > 1 else str(value)
+
+
+def _names(names: list[str]) -> str:
+    """`gpu-1, gpu-2 and 3 more`."""
+    if len(names) <= 3:
+        return ", ".join(names)
+    return f"{', '.join(names[:2])} and {len(names) - 2} more nodes"
+
+
+def _line(kind: str, text: str, width: int, colour: bool) -> str:
+    """One line that fits; control characters (values may hold any) become dots."""
+    safe = "".join(char if char.isprintable() else "·" for char in text)
+    short = safe if len(safe) <= width else safe[: width - 1] + "…"
+    return f"\033[{COLOURS[kind]}m{short}\033[0m" if colour and kind in COLOURS else short

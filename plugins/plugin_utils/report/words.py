@@ -1,0 +1,61 @@
+# Copyright (c) gpufleet.node contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The words of a drift report: states, impacts, outcomes, and what each of them counts as."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class State(NamedTuple):
+    """How one state is shown and what it counts as."""
+
+    title: str
+    letter: str
+    counts: str  # "drift", "incomplete" or "nothing"
+
+
+# Worst first; the order of the table in docs/architecture.md among the states that count, then those that do not.
+STATES: dict[str, State] = {
+    "missing": State("missing", "M", "drift"),
+    "unknown": State("unknown", "?", "incomplete"),
+    "refused": State("refused", "R", "drift"),
+    "blocked": State("blocked", "B", "drift"),
+    "partial": State("partial", "P", "drift"),
+    "overridden": State("overridden", "O", "drift"),
+    "pending": State("pending", "W", "drift"),
+    "live_wrong": State("live wrong", "L", "drift"),
+    "unpersisted": State("not persisted", "U", "drift"),
+    "ok": State("ok", "✓", "nothing"),
+    "kernel_managed": State("kernel managed", "K", "nothing"),
+    "not_applicable": State("not applicable", "–", "nothing"),
+}
+
+IMPACTS = ("correctness", "performance", "hygiene")
+OUTCOMES = ("ok", "unreachable", "failed", "timed_out")
+NEEDS = ("nothing", "time", "service_restart", "gpu_reset", "reboot", "drain")
+CAUSES = {"intent": "the profile changed", "wandered": "it was right once", "never_applied": "it was never applied"}
+VIEWS = ("persisted", "boot", "live", "effective")
+VERDICTS = ("clean", "drift", "incomplete", "error")
+
+OUTCOME_TITLES = {"ok": "answered", "unreachable": "unreachable", "failed": "failed", "timed_out": "timed out"}
+
+
+def counts_as(result: dict[str, Any]) -> str:
+    """What a result counts as: a waived one counts for nothing, nor does one that only waits for time."""
+    if "waived" in result:
+        return "nothing"
+    if result["state"] == "pending" and result["needs"] == "time":
+        return "nothing"
+    return STATES[result["state"]].counts
+
+
+def number(count: int) -> str:
+    """1250 as `1,250`."""
+    return f"{count:,}"
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 node`, `1,250 nodes`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
