@@ -2,9 +2,7 @@
 # Copyright (c) gpufleet.node contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-from __future__ import absolute_import, division, print_function
 
-__metaclass__ = type
 
 DOCUMENTATION = r"""
 ---
@@ -78,11 +76,10 @@ response:
   type: dict
 """
 
-from ansible_collections.gpufleet.node.plugins.module_utils import entry  # noqa: E402
+from ansible_collections.gpufleet.node.plugins.module_utils import entry
 
 
-def main():
-    # type: () -> None
+def main() -> None:
     entry.whole_request(
         {
             "subsystems": {"type": "list", "elements": "str"},

@@ -13,8 +13,8 @@ from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
 
-from . import profile, spool, transport
 from ..module_utils.engine import outcome, states
+from . import profile, spool, transport
 
 
 def run(action: Any, what: str, task_vars: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,7 +63,9 @@ def run(action: Any, what: str, task_vars: Mapping[str, Any]) -> dict[str, Any]:
     return result(what, record, keep_response=folder is None)
 
 
-def request(what: str, action: Any, task_vars: Mapping[str, Any], options: Mapping[str, Any], compiled: Mapping[str, Any] | None) -> dict[str, Any]:
+def request(
+    what: str, action: Any, task_vars: Mapping[str, Any], options: Mapping[str, Any], compiled: Mapping[str, Any] | None
+) -> dict[str, Any]:
     """The request for the engine."""
     checking = bool(action._task.check_mode)
     made: dict[str, Any] = {

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The spool of a run on the control node: one file for each node, so that a report needs no node's result in memory.
 
-    <spool>/run.json                   what the run is
-    <spool>/profiles/<key>.json        each compiled profile
-    <spool>/nodes/<quoted name>.json   what became of one node
+<spool>/run.json                   what the run is
+<spool>/profiles/<key>.json        each compiled profile
+<spool>/nodes/<quoted name>.json   what became of one node
 """
 
 from __future__ import annotations

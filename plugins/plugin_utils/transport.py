@@ -75,7 +75,9 @@ def ask(action: Any, request: Mapping[str, Any], task_vars: Mapping[str, Any]) -
         answer = read(str(output.get("stdout", "")), str(output.get("stderr", "")))
         if answer is not None:
             return answer
-    result = action._execute_module(module_name=f"gpufleet.node.{action._task.action.rpartition('.')[2]}", module_args={"request": dict(request)}, task_vars=task_vars)
+    result = action._execute_module(
+        module_name=f"gpufleet.node.{action._task.action.rpartition('.')[2]}", module_args={"request": dict(request)}, task_vars=task_vars
+    )
     if isinstance(result.get("response"), dict):
         return Answer("module", result["response"])
     if result.get("unreachable"):
@@ -126,7 +128,9 @@ def read(stdout: str, stderr: str) -> Answer | None:
 def _feeds_standard_input(action: Any) -> bool:
     connection = action._connection
     become = getattr(connection, "become", None)
-    return bool(getattr(connection, "has_pipelining", False)) and (become is None or become.name.rpartition(".")[2] not in BECOME_WITH_TERMINAL)
+    return bool(getattr(connection, "has_pipelining", False)) and (
+        become is None or become.name.rpartition(".")[2] not in BECOME_WITH_TERMINAL
+    )
 
 
 def _interpreter(action: Any, task_vars: Mapping[str, Any]) -> str | None:

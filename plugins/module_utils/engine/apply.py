@@ -5,8 +5,9 @@
 
 A value that the kernel refuses is never persisted, so that it does not wait for the next boot.
 """
+
 import time
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from . import journal, memory, ownfile, rules, states
 from .context import Context
@@ -15,8 +16,7 @@ from .host import Host, HostError
 Judge = Callable[[Context, memory.Memory], Dict[str, Any]]
 
 
-def apply(host, request, subsystem, judge):
-    # type: (Host, Dict[str, Any], Any, Judge) -> Dict[str, Any]
+def apply(host: Host, request: Dict[str, Any], subsystem: Any, judge: Judge) -> Dict[str, Any]:
     """Mend one subsystem and say what is so afterwards: a part of the response."""
     remembered = memory.read(host)
     before = judge(Context(host), remembered)
@@ -24,19 +24,21 @@ def apply(host, request, subsystem, judge):
     writer = _Writer(host, request, subsystem)
     prefix = subsystem.NAME + "/"
     for identity, result in before["results"].items():
-        writer.live(identity, result, entries[identity[len(prefix):]].get("disturbs", "nothing"))
+        writer.live(identity, result, entries[identity[len(prefix) :]].get("disturbs", "nothing"))
     released = memory.released(remembered, subsystem.NAME, list(entries)) if request.get("exclusive") else []
     notes = writer.persist(before["results"], released)
 
     context = Context(host)
-    remembered = _remember(request, subsystem, judge(context, remembered)["results"], writer.refused, remembered, released, context.boot_id())
+    remembered = _remember(
+        request, subsystem, judge(context, remembered)["results"], writer.refused, remembered, released, context.boot_id()
+    )
     after = judge(Context(host), remembered)
     memory.write(host, remembered)
     for identity, done in writer.done.items():
         after["results"].setdefault(identity, {"state": "ok", "views": {}, "needs": "nothing"})["changes"] = done
     for identity, reason in writer.failed.items():
-        after["results"][identity]["detail"] = reason
-    part = {"results": after["results"], "notes": after["notes"] + notes, "changed": bool(writer.done)}  # type: Dict[str, Any]
+        after["results"].setdefault(identity, {"state": "ok", "views": {}, "needs": "nothing"})["detail"] = reason
+    part: Dict[str, Any] = {"results": after["results"], "notes": after["notes"] + notes, "changed": bool(writer.done)}
     if writer.failed:
         part.update(outcome="failed", error="; ".join(sorted(set(writer.failed.values()))))
     return part
@@ -45,65 +47,58 @@ def apply(host, request, subsystem, judge):
 class _Writer:
     """The writes of one subsystem in one run, and what became of them."""
 
-    def __init__(self, host, request, subsystem):
-        # type: (Host, Dict[str, Any], Any) -> None
+    def __init__(self, host: Host, request: Dict[str, Any], subsystem: Any) -> None:
         self.host = host
         self.run_id = str(request.get("run_id", ""))
         self.subsystem = subsystem
-        self.done = {}  # type: Dict[str, List[Dict[str, Any]]]
-        self.refused = {}  # type: Dict[str, Dict[str, str]]
-        self.failed = {}  # type: Dict[str, str]
+        self.done: Dict[str, List[Dict[str, Any]]] = {}
+        self.refused: Dict[str, Dict[str, str]] = {}
+        self.failed: Dict[str, str] = {}
 
-    def live(self, identity, result, disturbs):
-        # type: (str, Dict[str, Any], str) -> None
+    def live(self, identity: str, result: Dict[str, Any], disturbs: str) -> None:
         for change in result.get("changes", []):
             if change["view"] == "foreign":
                 self._put_aside(identity, change, disturbs)
             elif change["view"] == "live":
                 self.write_live(identity, change, disturbs)
 
-    def persist(self, results, released):
-        # type: (Dict[str, Dict[str, Any]], List[str]) -> List[str]
+    def persist(self, results: Dict[str, Dict[str, Any]], released: List[str]) -> List[str]:
         """Bring our own file up to date in one write; notes for what left the profile."""
         prefix = self.subsystem.NAME + "/"
-        lines = self.subsystem.own_lines(self.host)
-        wanted = dict(lines)
-        told = []  # type: List[Any]
-        for identity, result in results.items():
-            if identity in self.refused or identity in self.failed:
-                continue
-            for change in result.get("changes", []):
-                if change["view"] == "persisted":
-                    wanted[change.get("line", identity[len(prefix):])] = change["after"]
-                    told.append((identity, change, "nothing"))
-        notes = []
+        wanted = self.subsystem.own_lines(self.host)
+        told = self._persisted_changes(results)
+        for identity, change in told:
+            wanted[change.get("line", identity[len(prefix) :])] = change["after"]
         for name in released:
-            notes.append("{0}{1} left the profile: it is no longer kept, the live value stays".format(prefix, name))
             if name in wanted:
-                gone = {"view": "persisted", "target": self.subsystem.FILE, "line": name, "before": wanted.pop(name)}
-                told.append((prefix + name, gone, "nothing"))
-        if not told:
-            return notes
+                told.append((prefix + name, {"view": "persisted", "target": self.subsystem.FILE, "line": name, "before": wanted.pop(name)}))
         try:
-            for identity, change, disturbs in told:
-                self.journal(identity, change, disturbs)
-            ownfile.write(self.host, self.subsystem.FILE, self.subsystem.render(wanted))
-        except HostError as error:
-            for identity, _change, _disturbs in told:
-                if identity in results:
-                    self.failed[identity] = "not persisted: {0}".format(error)
-            return notes
-        for identity, change, _disturbs in told:
-            if identity in results:
+            for identity, change in told:
+                self.journal(identity, change, "nothing")
+            if told:
+                ownfile.write(self.host, self.subsystem.FILE, self.subsystem.render(wanted))
+            for identity, change in told:
                 self.did(identity, change)
-        return notes
+        except HostError as error:
+            for identity, _change in told:
+                self.failed[identity] = f"not persisted: {error}"
+        return [f"{prefix}{name} left the profile: it is no longer kept, the live value stays" for name in released]
 
-    def write_live(self, identity, change, disturbs):
-        # type: (str, Dict[str, Any], str) -> None
+    def _persisted_changes(self, results: Dict[str, Dict[str, Any]]) -> List[Tuple[str, Dict[str, Any]]]:
+        """What is to be persisted of what the kernel took."""
+        return [
+            (identity, change)
+            for identity, result in results.items()
+            if identity not in self.refused and identity not in self.failed
+            for change in result.get("changes", [])
+            if change["view"] == "persisted"
+        ]
+
+    def write_live(self, identity: str, change: Dict[str, Any], disturbs: str) -> None:
         try:
             self.journal(identity, change, disturbs)
         except HostError as error:
-            self.failed[identity] = "not changed, since the journal could not be written: {0}".format(error)
+            self.failed[identity] = f"not changed, since the journal could not be written: {error}"
             return
         try:
             self.host.write_live(change["target"], change["after"])
@@ -114,10 +109,9 @@ class _Writer:
         if got != change["before"]:
             self.did(identity, dict(change, after=got))
         if not rules.same(got, change["after"]):
-            self.refused[identity] = {"value": change["after"], "reason": "the kernel took {0}".format(got)}
+            self.refused[identity] = {"value": change["after"], "reason": f"the kernel took {got}"}
 
-    def _put_aside(self, identity, change, disturbs):
-        # type: (str, Dict[str, Any], str) -> None
+    def _put_aside(self, identity: str, change: Dict[str, Any], disturbs: str) -> None:
         file, _colon, number = change["target"].rpartition(":")
         try:
             line = self.host.read(file).split("\n")[int(number) - 1]
@@ -125,45 +119,49 @@ class _Writer:
             self.journal(identity, told, disturbs)
             ownfile.put_aside(self.host, file, int(number), line)
         except (HostError, IndexError) as error:
-            self.failed[identity] = "not put aside: {0}".format(error)
+            self.failed[identity] = f"not put aside: {error}"
             return
         self.did(identity, dict(change, before=line))
 
-    def journal(self, identity, change, disturbs):
-        # type: (str, Dict[str, Any], str) -> None
+    def journal(self, identity: str, change: Dict[str, Any], disturbs: str) -> None:
         journal.append(self.host, dict(change, time=_stamp(self.host), run=self.run_id, setting=identity, disturbs=disturbs))
 
-    def did(self, identity, change):
-        # type: (str, Dict[str, Any]) -> None
+    def did(self, identity: str, change: Dict[str, Any]) -> None:
         self.done.setdefault(identity, []).append(dict(change, done=True))
 
 
-def _remember(request, subsystem, results, refused, remembered, released, boot_id):
-    # type: (Dict[str, Any], Any, Dict[str, Any], Dict[str, Any], memory.Memory, List[str], str) -> memory.Memory
+def _remember(
+    request: Dict[str, Any],
+    subsystem: Any,
+    results: Dict[str, Any],
+    refused: Dict[str, Any],
+    remembered: memory.Memory,
+    released: List[str],
+    boot_id: str,
+) -> memory.Memory:
     """What to remember after this run, also of settings that were right before it."""
     prefix = subsystem.NAME + "/"
     new = {key: value for key, value in remembered.items() if key not in [prefix + name for name in released]}
     for identity, result in results.items():
-        rule = request["subsystems"][subsystem.NAME][identity[len(prefix):]]["rule"]
+        rule = request["subsystems"][subsystem.NAME][identity[len(prefix) :]]["rule"]
         was = new.get(identity, {})
         right = result["state"] == "ok"
         # a value that was right and is asked for as before stays "right once", also when this run could not mend it
-        entry = {"rule": rule, "right": right or (was.get("rule") == rule and bool(was.get("right")))}  # type: Dict[str, Any]
+        entry: Dict[str, Any] = {"rule": rule, "right": right or (was.get("rule") == rule and bool(was.get("right")))}
         if identity in refused:
             entry["refused"] = dict(refused[identity], boot_id=boot_id)
         new[identity] = entry
     return new
 
 
-def revert(host, request, subsystems):
-    # type: (Host, Dict[str, Any], Dict[str, Any]) -> Dict[str, Any]
+def revert(host: Host, request: Dict[str, Any], subsystems: Dict[str, Any]) -> Dict[str, Any]:
     """Give back the values from before the first run, or from before the run that is named: a part of the response.
 
     A step that can disturb a running job is not taken while there is one, unless the run consents.
     """
     steps = journal.steps_back(journal.read(host), str(request.get("to", "first")), request.get("only", ()))
     context = Context(host)
-    results = {}  # type: Dict[str, Any]
+    results: Dict[str, Any] = {}
     errors, changed = [], False
     for name, subsystem in subsystems.items():
         mine = [step for step in steps if step.setting.startswith(name + "/")]
@@ -188,17 +186,24 @@ def revert(host, request, subsystems):
             results[identity]["changes"] = done
             changed = True
     _forget(host, results)
-    part = {"results": results, "changed": changed}  # type: Dict[str, Any]
+    part: Dict[str, Any] = {"results": results, "changed": changed}
     if errors:
         part.update(outcome="failed", error="; ".join(errors))
     return part
 
 
-def _step_back(host, writer, step, wanted, context, request, result):
-    # type: (Host, _Writer, journal.Step, Dict[str, str], Context, Dict[str, Any], Dict[str, Any]) -> None
+def _step_back(
+    host: Host,
+    writer: _Writer,
+    step: journal.Step,
+    wanted: Dict[str, str],
+    context: Context,
+    request: Dict[str, Any],
+    result: Dict[str, Any],
+) -> None:
     name = step.line
     if step.view == "persisted":
-        have = wanted.get(name)  # type: Optional[str]
+        have: Optional[str] = wanted.get(name)
         change = {"view": "persisted", "target": step.target, "line": name}
         change.update({} if have is None else {"before": have})
         change.update({} if step.value is None else {"after": step.value})
@@ -225,12 +230,10 @@ def _step_back(host, writer, step, wanted, context, request, result):
             raise HostError(step.target, writer.refused[step.setting]["reason"])
 
 
-def _forget(host, results):
-    # type: (Host, Dict[str, Any]) -> None
+def _forget(host: Host, results: Dict[str, Any]) -> None:
     """What was reverted is no longer asked for: a later drift of it is not ours to explain."""
     memory.write(host, {key: value for key, value in memory.read(host).items() if key not in results})
 
 
-def _stamp(host):
-    # type: (Host) -> str
+def _stamp(host: Host) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(host.now()))

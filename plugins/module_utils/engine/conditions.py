@@ -2,6 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Conditions of profile entries that only the node can answer: `when` and `waive`."""
+
 import fnmatch
 import time
 from typing import Any, Dict, Optional
@@ -10,20 +11,18 @@ from . import rules
 from .context import Context
 
 
-def unmet(when, context):
-    # type: (Optional[Dict[str, Any]], Context) -> str
+def unmet(when: Optional[Dict[str, Any]], context: Context) -> str:
     """Why an entry does not apply to this node; nothing when it does. A fact that cannot be read meets no condition."""
     for fact, wanted in sorted((when or {}).items()):
         value = context.facts().get(fact)
         if value is None:
-            return "only when {0} is {1}, which this node does not tell".format(fact, _words(wanted))
+            return f"only when {fact} is {_words(wanted)}, which this node does not tell"
         if not _meets(wanted, value):
-            return "only when {0} is {1}: here it is {2}".format(fact, _words(wanted), value)
+            return f"only when {fact} is {_words(wanted)}: here it is {value}"
     return ""
 
 
-def waived(entry, context):
-    # type: (Dict[str, Any], Context) -> Optional[Dict[str, Any]]
+def waived(entry: Dict[str, Any], context: Context) -> Optional[Dict[str, Any]]:
     """The waiver that holds here today; the day of `until` still counts."""
     waive = entry.get("waive")
     if not waive:
@@ -36,8 +35,7 @@ def waived(entry, context):
     return {key: str(waive[key]) for key in ("reason", "ticket", "until") if key in waive}
 
 
-def _meets(wanted, value):
-    # type: (Any, Any) -> bool
+def _meets(wanted: Any, value: Any) -> bool:
     if isinstance(wanted, list):
         return any(_meets(one, value) for one in wanted)
     if isinstance(wanted, dict):
@@ -47,8 +45,7 @@ def _meets(wanted, value):
     return fnmatch.fnmatchcase(str(value).lower(), str(wanted).lower())
 
 
-def _words(wanted):
-    # type: (Any) -> str
+def _words(wanted: Any) -> str:
     if isinstance(wanted, list):
         return " or ".join(_words(one) for one in wanted)
     return rules.words(wanted) if isinstance(wanted, dict) else str(wanted).lower() if isinstance(wanted, bool) else str(wanted)

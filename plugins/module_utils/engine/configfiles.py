@@ -7,39 +7,52 @@ Of several directories the first given has priority: a file hides every file of 
 a link to /dev/null. The files that are left are read in the order of their names, byte by byte, whatever directory they lie in
 (sysctl.d(5), tmpfiles.d(5)).
 """
+
 import errno
-from typing import List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from .host import HostError, Reader
 
-#: One file that counts. `text` is empty when it could not be read and `error` says why; `hides` is true when the boot may well be able
-#: to read what we could not, so that nothing certain can be said. `link` is where a link points to; `masks` are the files of the same
-#: name that it hides.
-ConfigFile = NamedTuple("ConfigFile", [
-    ("path", str), ("text", str), ("error", str), ("hides", bool), ("link", Optional[str]), ("masks", Tuple[str, ...])])
+
+class ConfigFile(NamedTuple):
+    """One file that counts. `text` is empty when it could not be read and `error` says why; `hides` is true when
+    the boot may well be able to read what we could not, so that nothing certain can be said. `link` is where a
+    link points to; `masks` are the files of the same name that it hides.
+    """
+
+    path: str
+    text: str
+    error: str
+    hides: bool
+    link: Optional[str]
+    masks: Tuple[str, ...]
+
+
 #: What the boot cannot read either: a folder or pipe of that name, a link to nowhere.
 _UNREADABLE_FOR_ALL = (errno.EISDIR, errno.EINVAL, errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO)
-Line = NamedTuple("Line", [("number", int), ("text", str)])
 
 
-def read_directories(host, directories):
-    # type: (Reader, List[str]) -> List[ConfigFile]
+class Line(NamedTuple):
+    number: int
+    text: str
+
+
+def read_directories(host: Reader, directories: List[str]) -> List[ConfigFile]:
     """The `*.conf` files of these directories (highest priority first) that count, in the order in which they are read."""
-    chosen = {}  # type: dict
-    hidden = {}  # type: dict
+    chosen: Dict[str, str] = {}
+    hidden: Dict[str, Tuple[str, ...]] = {}
     for directory in directories:
         for name in _names(host, directory):
             path = directory + "/" + name
             if name in chosen:
-                hidden[name] = hidden.get(name, ()) + (path,)
+                hidden[name] = (*hidden.get(name, ()), path)
             else:
                 chosen[name] = path
     ordered = sorted(chosen, key=lambda name: name.encode("utf-8", "surrogateescape"))
     return [read_file(host, chosen[name], hidden.get(name, ())) for name in ordered]
 
 
-def read_file(host, path, masks=()):
-    # type: (Reader, str, Tuple[str, ...]) -> ConfigFile
+def read_file(host: Reader, path: str, masks: Tuple[str, ...] = ()) -> ConfigFile:
     link = host.link(path)
     if link == "/dev/null":
         return ConfigFile(path, "", "", False, link, masks)
@@ -49,26 +62,22 @@ def read_file(host, path, masks=()):
         return ConfigFile(path, "", error.reason, error.code not in _UNREADABLE_FOR_ALL, link, masks)
 
 
-def unreadable(files):
-    # type: (List[ConfigFile]) -> str
+def unreadable(files: List[ConfigFile]) -> str:
     """What keeps us from knowing what these files say, or nothing."""
-    return ", ".join("{0} could not be read: {1}".format(file.path, file.error) for file in files if file.hides)
+    return ", ".join(f"{file.path} could not be read: {file.error}" for file in files if file.hides)
 
 
-def link_of(files, path):
-    # type: (List[ConfigFile], str) -> Optional[str]
+def link_of(files: List[ConfigFile], path: str) -> Optional[str]:
     """Where a file that should be a plain file links to; None when it is plain or not there."""
     return next((file.link for file in files if file.path == path), None)
 
 
-def unread_notes(files):
-    # type: (List[ConfigFile]) -> List[str]
+def unread_notes(files: List[ConfigFile]) -> List[str]:
     """One note for each file that could not be read."""
-    return ["{0} could not be read: {1}".format(file.path, file.error) for file in files if file.error]
+    return [f"{file.path} could not be read: {file.error}" for file in files if file.error]
 
 
-def lines(text, comments="#;"):
-    # type: (str, str) -> List[Line]
+def lines(text: str, comments: str = "#;") -> List[Line]:
     """The lines that say something, stripped, with their numbers. Any byte may stand in them; NUL ends a line as it does for systemd."""
     found = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -79,8 +88,7 @@ def lines(text, comments="#;"):
     return found
 
 
-def _names(host, directory):
-    # type: (Reader, str) -> List[str]
+def _names(host: Reader, directory: str) -> List[str]:
     try:
         return [name for name in host.names(directory) if name.endswith(".conf") and not name.startswith(".")]
     except HostError:

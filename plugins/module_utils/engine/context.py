@@ -2,6 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What several subsystems and conditions ask about a node, read once in a run and only when asked."""
+
 import hashlib
 import re
 from typing import Any, Callable, Dict, Optional, TypeVar
@@ -16,42 +17,34 @@ VIRTUAL = re.compile(r"qemu|kvm|vmware|virtualbox|innotek|xen|bochs|amazon ec2|g
 class Context:
     """Lazy reads of one run."""
 
-    def __init__(self, host):
-        # type: (Reader) -> None
+    def __init__(self, host: Reader) -> None:
         self.host = host
-        self._known = {}  # type: Dict[str, Any]
+        self._known: Dict[str, Any] = {}
 
-    def _once(self, name, read):
-        # type: (str, Callable[[], T]) -> T
+    def _once(self, name: str, read: Callable[[], T]) -> T:
         if name not in self._known:
             self._known[name] = read()
-        value = self._known[name]  # type: T
+        value: T = self._known[name]
         return value
 
-    def cmdline(self):
-        # type: () -> str
+    def cmdline(self) -> str:
         """/proc/cmdline; empty when it cannot be read."""
         return self._once("cmdline", lambda: self.host.read_or("/proc/cmdline"))
 
-    def tuned(self):
-        # type: () -> tuned.Tuned
+    def tuned(self) -> tuned.Tuned:
         return self._once("tuned", lambda: tuned.read(self.host))
 
-    def workload(self):
-        # type: () -> workload.Workload
+    def workload(self) -> workload.Workload:
         return self._once("workload", lambda: workload.read(self.host))
 
-    def boot_id(self):
-        # type: () -> str
+    def boot_id(self) -> str:
         return self._once("boot_id", lambda: self.host.read_or("/proc/sys/kernel/random/boot_id"))
 
-    def container(self):
-        # type: () -> str
+    def container(self) -> str:
         """The kind of container that this runs in, `none` on a machine of its own."""
         return self._once("container", lambda: _container(self.host))
 
-    def mount_options(self, path):
-        # type: (str) -> str
+    def mount_options(self, path: str) -> str:
         """The options of the mount that holds a path below /proc or /sys, comma separated."""
         mounts = self._once("mounts", lambda: self.host.read_or("/proc/mounts"))
         best, options = "", ""
@@ -61,21 +54,19 @@ class Context:
                 best, options = fields[1], fields[3]
         return options
 
-    def facts(self):
-        # type: () -> Dict[str, Any]
+    def facts(self) -> Dict[str, Any]:
         """The node as reports and `when` know it; what could not be read has no key."""
         return self._once("facts", lambda: _facts(self))
 
 
-def _facts(context):
-    # type: (Context) -> Dict[str, Any]
+def _facts(context: Context) -> Dict[str, Any]:
     host = context.host
     memory = re.search(r"^MemTotal:\s+(\d+) kB", host.read_or("/proc/meminfo"), re.M)
     cpuinfo = host.read_or("/proc/cpuinfo")
     model = re.search(r"^(?:model name|CPU part)\s*:\s*(.*)$", cpuinfo, re.M)
     release = dict(re.findall(r'^([A-Z_]+)="?([^"\n]*)"?$', host.read_or("/etc/os-release"), re.M))
     vendor, product = host.read_or("/sys/class/dmi/id/sys_vendor"), host.read_or("/sys/class/dmi/id/product_name")
-    found = {
+    found: Dict[str, Any] = {
         "distribution": release.get("ID"),
         "distribution_version": release.get("VERSION_ID"),
         "python": host.python(),
@@ -89,7 +80,7 @@ def _facts(context):
         "page_size": _asked(host.page_size),
         "boot_id": context.boot_id(),
         "uid": _asked(host.uid),
-    }  # type: Dict[str, Any]
+    }
     name = _asked(host.uname) or {}
     found.update(hostname=name.get("nodename"), kernel=name.get("release"), architecture=name.get("machine"))
     facts = {key: value for key, value in found.items() if value not in (None, "")}
@@ -98,10 +89,9 @@ def _facts(context):
     return facts
 
 
-def _fingerprint(host, facts, model):
-    # type: (Reader, Dict[str, Any], str) -> str
+def _fingerprint(host: Reader, facts: Dict[str, Any], model: str) -> str:
     """Twelve hex digits that are equal on machines of the same make: product, CPUs, memory in GiB, NUMA nodes, accelerators and NICs."""
-    devices = {}  # type: Dict[str, int]
+    devices: Dict[str, int] = {}
     for address in host.names("/sys/bus/pci/devices") if host.is_directory("/sys/bus/pci/devices") else []:
         folder = "/sys/bus/pci/devices/" + address
         kind = host.read_or(folder + "/class")
@@ -109,13 +99,19 @@ def _fingerprint(host, facts, model):
             name = " ".join((kind, host.read_or(folder + "/vendor"), host.read_or(folder + "/device")))
             devices[name] = devices.get(name, 0) + 1
     parts = [
-        facts.get("vendor"), facts.get("product"), facts.get("architecture"), model, facts.get("cpus"), facts.get("numa_nodes"),
-        facts.get("memory_bytes", 0) >> 30, sorted(devices.items())]
+        facts.get("vendor"),
+        facts.get("product"),
+        facts.get("architecture"),
+        model,
+        facts.get("cpus"),
+        facts.get("numa_nodes"),
+        facts.get("memory_bytes", 0) >> 30,
+        sorted(devices.items()),
+    ]
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
 
-def _container(host):
-    # type: (Reader) -> str
+def _container(host: Reader) -> str:
     named = host.read_or("/run/systemd/container")
     if named:
         return named
@@ -125,8 +121,7 @@ def _container(host):
     return "none"
 
 
-def _count(host, path, pattern):
-    # type: (Reader, str, str) -> Optional[int]
+def _count(host: Reader, path: str, pattern: str) -> Optional[int]:
     try:
         found = sum(1 for name in host.names(path) if re.match(pattern, name))
     except HostError:
@@ -134,8 +129,7 @@ def _count(host, path, pattern):
     return found or None
 
 
-def _asked(question):
-    # type: (Callable[[], T]) -> Optional[T]
+def _asked(question: Callable[[], T]) -> Optional[T]:
     try:
         return question()
     except HostError:

@@ -5,6 +5,7 @@
 
 A read that hangs in the kernel cannot be ended, not even by a signal; the process that waits for it can.
 """
+
 import contextlib
 import json
 import os
@@ -14,12 +15,18 @@ import time
 import traceback
 from typing import Any, Callable, List, NamedTuple
 
-#: `parts` are the JSON objects that the work sent; `ended` is false when the time was up; `error` is what broke it.
-Outcome = NamedTuple("Outcome", [("parts", List[Any]), ("ended", bool), ("error", str)])
+
+class Outcome(NamedTuple):
+    """`parts` are the JSON objects that the work sent; `ended` is false when the time was up; `error` is what
+    broke it.
+    """
+
+    parts: List[Any]
+    ended: bool
+    error: str
 
 
-def bounded(work, seconds):
-    # type: (Callable[[Callable[[Any], None]], None], float) -> Outcome
+def bounded(work: Callable[[Callable[[Any], None]], None], seconds: float) -> Outcome:
     """Call `work(send)` in a child. What it sends before the time is up is kept whatever becomes of it."""
     readable, writable = os.pipe()
     child = os.fork()
@@ -47,10 +54,8 @@ def bounded(work, seconds):
     return Outcome(parts, ended, error)
 
 
-def _work_and_exit(work, handle):
-    # type: (Callable[[Callable[[Any], None]], None], int) -> None
-    def send(part):
-        # type: (Any) -> None
+def _work_and_exit(work: Callable[[Callable[[Any], None]], None], handle: int) -> None:
+    def send(part: Any) -> None:
         _write(handle, {"part": part})
 
     try:
@@ -63,17 +68,15 @@ def _work_and_exit(work, handle):
         os._exit(0)
 
 
-def _write(handle, frame):
-    # type: (int, Any) -> None
+def _write(handle: int, frame: Any) -> None:
     data = json.dumps(frame).encode("utf-8") + b"\n"
     while data:
-        data = data[os.write(handle, data):]
+        data = data[os.write(handle, data) :]
 
 
-def _collect(handle, end):
-    # type: (int, float) -> Any
+def _collect(handle: int, end: float) -> Any:
     """(all bytes, whether the writer closed its end before the time was up)."""
-    chunks = []  # type: List[bytes]
+    chunks: List[bytes] = []
     while True:
         ready, _writable, _failed = select.select([handle], [], [], max(0.0, end - time.monotonic()))
         if not ready:

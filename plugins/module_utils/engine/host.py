@@ -13,6 +13,7 @@ inside), and identity, time and commands are answered from `RECORD`, a JSON file
 
 What the record does not answer raises `HostError`.
 """
+
 import contextlib
 import errno
 import fcntl
@@ -31,48 +32,47 @@ TEXT_MAX = 1 << 20
 COMMAND_S = 10.0
 ROOT_APPLY = "GPUFLEET_APPLY_BELOW_ROOT"
 
-Answer = NamedTuple("Answer", [("status", int), ("stdout", str), ("stderr", str)])
+
+class Answer(NamedTuple):
+    status: int
+    stdout: str
+    stderr: str
 
 
 class HostError(Exception):
     """Something on the machine could not be read, run or written. `reason` is for people, `code` an errno or 0."""
 
-    def __init__(self, path, reason, code=0):
-        # type: (str, str, int) -> None
-        Exception.__init__(self, "{0}: {1}".format(path, reason))
+    def __init__(self, path: str, reason: str, code: int = 0) -> None:
+        Exception.__init__(self, f"{path}: {reason}")
         self.path = path
         self.reason = reason
         self.code = code
 
     @property
-    def absent(self):
-        # type: () -> bool
+    def absent(self) -> bool:
         """True when the thing is simply not there, which is an answer and not a fault."""
         return self.code in (errno.ENOENT, errno.ENOTDIR)
 
 
-def _os_error(path, error):
-    # type: (str, OSError) -> HostError
+def _os_error(path: str, error: OSError) -> HostError:
     return HostError(path, error.strerror or str(error), error.errno or 0)
 
 
 class Reader:
     """Looks at a machine, or at a tree that was recorded from one."""
 
-    def __init__(self, root="/"):
-        # type: (str) -> None
+    def __init__(self, root: str = "/") -> None:
         self.root = os.path.abspath(root)
-        self._record = None  # type: Optional[Dict[str, Any]]
+        self._record: Optional[Dict[str, Any]] = None
 
     # -- files ------------------------------------------------------------------------------------------------
 
-    def real(self, path, follow_last=True):
-        # type: (str, bool) -> str
+    def real(self, path: str, follow_last: bool = True) -> str:
         """The path outside the root that `path` (absolute, inside the root) names, links resolved inside the root."""
         if self.root == "/":
             return path
         todo = [part for part in path.split("/") if part]
-        done = []  # type: List[str]
+        done: List[str] = []
         links = 0
         while todo:
             part = todo.pop(0)
@@ -81,7 +81,7 @@ class Reader:
             if part == "..":
                 done = done[:-1]
                 continue
-            here = os.path.join(self.root, *(done + [part]))
+            here = os.path.join(self.root, *done, part)
             if (todo or follow_last) and os.path.islink(here):
                 links += 1
                 if links > LINKS_MAX:
@@ -94,8 +94,7 @@ class Reader:
             done.append(part)
         return os.path.join(self.root, *done)
 
-    def read(self, path, limit=TEXT_MAX):
-        # type: (str, int) -> str
+    def read(self, path: str, limit: int = TEXT_MAX) -> str:
         """The text of a regular file. Bytes that are no UTF-8 come back as surrogates; a pipe or device is an error, never a wait."""
         try:
             handle = os.open(self.real(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -104,7 +103,7 @@ class Reader:
         try:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise HostError(path, "is no regular file", errno.EINVAL)
-            chunks = []  # type: List[bytes]
+            chunks: List[bytes] = []
             size = 0
             while size <= limit:
                 chunk = os.read(handle, 65536)
@@ -117,19 +116,17 @@ class Reader:
         finally:
             os.close(handle)
         if size > limit:
-            raise HostError(path, "is larger than {0} bytes".format(limit), errno.EFBIG)
+            raise HostError(path, f"is larger than {limit} bytes", errno.EFBIG)
         return b"".join(chunks).decode("utf-8", "surrogateescape")
 
-    def read_or(self, path, default=""):
-        # type: (str, str) -> str
+    def read_or(self, path: str, default: str = "") -> str:
         """The stripped text of a file, or the default when it cannot be read for whatever reason."""
         try:
             return self.read(path).strip()
         except HostError:
             return default
 
-    def names(self, path):
-        # type: (str) -> List[str]
+    def names(self, path: str) -> List[str]:
         """The sorted names in a directory; empty when there is no such directory."""
         try:
             return sorted(os.listdir(self.real(path)))
@@ -139,24 +136,20 @@ class Reader:
                 return []
             raise failure from error
 
-    def exists(self, path):
-        # type: (str) -> bool
+    def exists(self, path: str) -> bool:
         return os.path.exists(self.real(path))
 
-    def is_directory(self, path):
-        # type: (str) -> bool
+    def is_directory(self, path: str) -> bool:
         return os.path.isdir(self.real(path))
 
-    def link(self, path):
-        # type: (str) -> Optional[str]
+    def link(self, path: str) -> Optional[str]:
         """Where a link points to, as written; None when it is no link."""
         try:
             return os.readlink(self.real(path, follow_last=False))
         except OSError:
             return None
 
-    def mode(self, path):
-        # type: (str) -> int
+    def mode(self, path: str) -> int:
         """The permission bits of a file."""
         try:
             return stat.S_IMODE(os.stat(self.real(path)).st_mode)
@@ -165,8 +158,7 @@ class Reader:
 
     # -- identity and time --------------------------------------------------------------------------------------
 
-    def recorded(self, key):
-        # type: (str) -> Any
+    def recorded(self, key: str) -> Any:
         """What the record of a tree says; only for roots other than /."""
         if self._record is None:
             try:
@@ -174,42 +166,35 @@ class Reader:
             except (HostError, ValueError):
                 self._record = {}
         if not isinstance(self._record, dict) or key not in self._record:
-            raise HostError("/" + RECORD, "does not record {0}".format(key))
+            raise HostError("/" + RECORD, f"does not record {key}")
         return self._record[key]
 
-    def uid(self):
-        # type: () -> int
+    def uid(self) -> int:
         return os.geteuid() if self.root == "/" else int(self.recorded("uid"))
 
-    def uname(self):
-        # type: () -> Dict[str, str]
+    def uname(self) -> Dict[str, str]:
         """nodename, release (kernel) and machine (architecture)."""
         if self.root == "/":
             name = os.uname()
             return {"nodename": name.nodename, "release": name.release, "machine": name.machine}
         return dict(self.recorded("uname"))
 
-    def page_size(self):
-        # type: () -> int
+    def page_size(self) -> int:
         return os.sysconf("SC_PAGE_SIZE") if self.root == "/" else int(self.recorded("page_size"))
 
-    def now(self):
-        # type: () -> float
+    def now(self) -> float:
         """Seconds since the epoch."""
         return time.time() if self.root == "/" else float(self.recorded("now"))
 
-    def python(self):
-        # type: () -> str
-        return "{0}.{1}.{2}".format(*sys.version_info[:3])
+    def python(self) -> str:
+        return "{}.{}.{}".format(*sys.version_info[:3])
 
-    def pid(self):
-        # type: () -> int
+    def pid(self) -> int:
         return os.getpid()
 
     # -- commands -----------------------------------------------------------------------------------------------
 
-    def run(self, argv, limit_s=COMMAND_S):
-        # type: (List[str], float) -> Answer
+    def run(self, argv: List[str], limit_s: float = COMMAND_S) -> Answer:
         """Run a command in the C locale, without a shell. It is killed with its children after `limit_s` seconds."""
         if self.root != "/":
             for known in self.recorded("commands"):
@@ -219,8 +204,12 @@ class Reader:
         environment = {"LC_ALL": "C", "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
         try:
             child = subprocess.Popen(
-                argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                env=environment, start_new_session=True,
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=environment,
+                start_new_session=True,
             )
         except OSError as error:
             raise _os_error(argv[0], error) from error
@@ -229,15 +218,14 @@ class Reader:
         except subprocess.TimeoutExpired:
             with contextlib.suppress(OSError):
                 os.killpg(child.pid, signal.SIGKILL)
-            raise HostError(argv[0], "gave no answer in {0:g} s".format(limit_s), errno.ETIMEDOUT) from None
+            raise HostError(argv[0], f"gave no answer in {limit_s:g} s", errno.ETIMEDOUT) from None
         return Answer(child.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
 
 
 class Host(Reader):
     """A machine that may be changed."""
 
-    def may_apply(self):
-        # type: () -> Tuple[bool, str]
+    def may_apply(self) -> Tuple[bool, str]:
         """Whether changes are possible here at all, and why not."""
         if self.root != "/" and not os.environ.get(ROOT_APPLY):
             return False, "changes below a root other than / are for tests only"
@@ -245,8 +233,7 @@ class Host(Reader):
             return False, "changes need root"
         return True, ""
 
-    def write_live(self, path, value):
-        # type: (str, str) -> None
+    def write_live(self, path: str, value: str) -> None:
         """Write a value into a file of the kernel, in one write, as the kernel wants it. Read back is the caller's."""
         try:
             handle = os.open(self.real(path), os.O_WRONLY | os.O_CLOEXEC | (os.O_TRUNC if self.root != "/" else 0))
@@ -259,8 +246,7 @@ class Host(Reader):
         finally:
             os.close(handle)
 
-    def write(self, path, text, mode=0o644):
-        # type: (str, str, int) -> None
+    def write(self, path: str, text: str, mode: int = 0o644) -> None:
         """Replace a file in one step: after any failure the old content is whole.
 
         An existing file keeps mode, owner and SELinux context, and a link is followed. A new file gets `mode`.
@@ -269,7 +255,7 @@ class Host(Reader):
         if self.root == "/":
             target = os.path.realpath(target)
         folder = os.path.dirname(target)
-        temporary = os.path.join(folder, ".gpufleet.{0}.{1}".format(os.path.basename(target), os.getpid()))
+        temporary = os.path.join(folder, f".gpufleet.{os.path.basename(target)}.{os.getpid()}")
         try:
             os.makedirs(folder, exist_ok=True)
             handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -286,8 +272,7 @@ class Host(Reader):
                 os.unlink(temporary)
             raise _os_error(path, error) from error
 
-    def append(self, path, text, mode=0o600):
-        # type: (str, str, int) -> None
+    def append(self, path: str, text: str, mode: int = 0o600) -> None:
         """Add to a file and have it on the disk before this returns."""
         target = self.real(path)
         try:
@@ -301,8 +286,7 @@ class Host(Reader):
         except OSError as error:
             raise _os_error(path, error) from error
 
-    def remove(self, path):
-        # type: (str) -> None
+    def remove(self, path: str) -> None:
         """Remove a file or link (not what the link points to); fine when it is not there."""
         try:
             os.unlink(self.real(path, follow_last=False))
@@ -312,8 +296,7 @@ class Host(Reader):
                 raise failure from error
 
     @contextlib.contextmanager
-    def locked(self, path, wait_s):
-        # type: (str, float) -> Iterator[None]
+    def locked(self, path: str, wait_s: float) -> Iterator[None]:
         """Hold an exclusive lock. Refused with the holder's pid when it is not free within `wait_s` seconds."""
         target = self.real(path)
         try:
@@ -332,23 +315,21 @@ class Host(Reader):
                         raise _os_error(path, error) from error
                 if time.monotonic() >= end:
                     holder = os.pread(handle, 64, 0).decode("ascii", "replace").strip() or "unknown"
-                    raise HostError(path, "another run holds the lock: pid {0}".format(holder), errno.EBUSY)
+                    raise HostError(path, f"another run holds the lock: pid {holder}", errno.EBUSY)
                 time.sleep(0.1)
             os.ftruncate(handle, 0)
-            os.pwrite(handle, "{0}\n".format(os.getpid()).encode("ascii"), 0)
+            os.pwrite(handle, f"{os.getpid()}\n".encode("ascii"), 0)
             yield
         finally:
             os.close(handle)
 
 
-def _write_all(handle, data):
-    # type: (int, bytes) -> None
+def _write_all(handle: int, data: bytes) -> None:
     while data:
-        data = data[os.write(handle, data):]
+        data = data[os.write(handle, data) :]
 
 
-def _copy_identity(target, handle, mode):
-    # type: (str, int, int) -> None
+def _copy_identity(target: str, handle: int, mode: int) -> None:
     """Give the new file the mode, owner and SELinux context of the one that it will replace."""
     try:
         old = os.stat(target)
@@ -363,8 +344,7 @@ def _copy_identity(target, handle, mode):
         os.setxattr(handle, "security.selinux", os.getxattr(target, "security.selinux"))
 
 
-def _sync_folder(folder):
-    # type: (str) -> None
+def _sync_folder(folder: str) -> None:
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(handle)

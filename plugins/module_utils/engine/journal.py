@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every change that was made on this node, one JSON object a line, written before the change is made.
 
-    {"time", "run", "setting", "disturbs", "view", "target", "before", "after"}    `before` is absent when there was nothing
-    {..., "line"}                         the name that our file has it under, where it is not the setting's
-    {..., "undo": {"target", "value"}}    where going back means writing something else than `before` into `target`
+{"time", "run", "setting", "disturbs", "view", "target", "before", "after"}    `before` is absent when there was nothing
+{..., "line"}                         the name that our file has it under, where it is not the setting's
+{..., "undo": {"target", "value"}}    where going back means writing something else than `before` into `target`
 """
+
 import json
 from typing import Any, Dict, List, NamedTuple, Optional
 
@@ -16,13 +17,20 @@ PATH = "/var/lib/gpufleet/journal.jsonl"
 LIMIT = 256 << 20
 
 Record = Dict[str, Any]
-#: One step back: give `value` back to a view of a setting; None means that there was nothing.
-Step = NamedTuple("Step", [
-    ("setting", str), ("line", str), ("view", str), ("target", str), ("value", Optional[str]), ("disturbs", str)])
 
 
-def read(host):
-    # type: (Reader) -> List[Record]
+class Step(NamedTuple):
+    """One step back: give `value` back to a view of a setting; None means that there was nothing."""
+
+    setting: str
+    line: str
+    view: str
+    target: str
+    value: Optional[str]
+    disturbs: str
+
+
+def read(host: Reader) -> List[Record]:
     """The records in order. A line that was cut off by a crash is left out; everything before it counts."""
     try:
         text = host.read(PATH, limit=LIMIT)
@@ -41,13 +49,11 @@ def read(host):
     return records
 
 
-def append(host, record):
-    # type: (Host, Record) -> None
+def append(host: Host, record: Record) -> None:
     host.append(PATH, json.dumps(record, sort_keys=True) + "\n")
 
 
-def steps_back(records, to, only=()):
-    # type: (List[Record], str, Any) -> List[Step]
+def steps_back(records: List[Record], to: str, only: Any = ()) -> List[Step]:
     """The steps that lead back to the first value of each view, or to that from before the run `to`.
 
     The run must be in the journal; one step for each view of each setting.
@@ -55,15 +61,16 @@ def steps_back(records, to, only=()):
     if to != "first":
         begins = [number for number, record in enumerate(records) if record["run"] == to]
         if not begins:
-            raise HostError(PATH, "holds no run {0}".format(to))
-        records = records[begins[0]:]
-    steps = {}  # type: Dict[Any, Step]
+            raise HostError(PATH, f"holds no run {to}")
+        records = records[begins[0] :]
+    steps: Dict[Any, Step] = {}
     for record in records:
         if only and record["setting"] not in only:
             continue
         key = (record["setting"], record["view"], (record["target"], record.get("before")) if record["view"] == "foreign" else "")
         undo = record.get("undo") or {"target": record["target"], "value": record.get("before")}
         line = record.get("line", record["setting"].split("/", 1)[-1])
-        steps.setdefault(key, Step(
-            record["setting"], line, record["view"], undo["target"], undo["value"], record.get("disturbs", "nothing")))
+        steps.setdefault(
+            key, Step(record["setting"], line, record["view"], undo["target"], undo["value"], record.get("disturbs", "nothing"))
+        )
     return list(steps.values())

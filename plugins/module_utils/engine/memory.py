@@ -8,6 +8,7 @@
 
 Written by apply and revert only; readable by all. A file that is missing, broken or of another version says nothing.
 """
+
 import json
 from typing import Any, Dict, List, Optional
 
@@ -17,8 +18,7 @@ PATH = "/var/lib/gpufleet/desired.json"
 Memory = Dict[str, Dict[str, Any]]
 
 
-def read(host):
-    # type: (Reader) -> Memory
+def read(host: Reader) -> Memory:
     """id -> what is remembered of it."""
     try:
         document = json.loads(host.read(PATH, limit=8 << 20))
@@ -29,15 +29,13 @@ def read(host):
     return {key: value for key, value in document["settings"].items() if isinstance(value, dict)}
 
 
-def write(host, memory):
-    # type: (Host, Memory) -> None
+def write(host: Host, memory: Memory) -> None:
     """Only when it differs from what is there."""
     if memory != read(host):
         host.write(PATH, json.dumps({"version": 1, "settings": memory}, sort_keys=True, indent=1) + "\n")
 
 
-def cause(remembered, rule):
-    # type: (Optional[Dict[str, Any]], Dict[str, Any]) -> str
+def cause(remembered: Optional[Dict[str, Any]], rule: Dict[str, Any]) -> str:
     """Why a setting drifts: it was right once (`wandered`), we ask for something else now (`intent`), or it never was right."""
     if remembered is None:
         return "never_applied"
@@ -46,8 +44,7 @@ def cause(remembered, rule):
     return "wandered" if remembered.get("right") else "never_applied"
 
 
-def refusal(remembered, desired, boot_id):
-    # type: (Optional[Dict[str, Any]], str, str) -> str
+def refusal(remembered: Optional[Dict[str, Any]], desired: str, boot_id: str) -> str:
     """The reason for which the kernel refused this very value in this very boot, or nothing."""
     told = (remembered or {}).get("refused")
     if not isinstance(told, dict) or not boot_id or told.get("boot_id") != boot_id or told.get("value") != desired:
@@ -55,8 +52,7 @@ def refusal(remembered, desired, boot_id):
     return str(told.get("reason", ""))
 
 
-def released(memory, subsystem, names):
-    # type: (Memory, str, List[str]) -> List[str]
+def released(memory: Memory, subsystem: str, names: List[str]) -> List[str]:
     """The names of settings of a subsystem that were asked for once and are no longer."""
     prefix = subsystem + "/"
-    return sorted(key[len(prefix):] for key in memory if key.startswith(prefix) and key[len(prefix):] not in names)
+    return sorted(key[len(prefix) :] for key in memory if key.startswith(prefix) and key[len(prefix) :] not in names)

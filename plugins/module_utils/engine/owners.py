@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whose a configuration file is: the package that brought it, or the person who runs the machine."""
+
 from .host import HostError, Reader
 
 
-def owner(host, path):
-    # type: (Reader, str) -> str
+def owner(host: Reader, path: str) -> str:
     """`package procps`, `no package`, or what keeps us from knowing."""
     if path.startswith("/run/"):
         return "made since the start of the machine"
@@ -21,8 +21,8 @@ def owner(host, path):
         try:
             answer = host.run(argv)
         except HostError as error:
-            return "unknown ({0})".format(error.reason)
+            return f"unknown ({error.reason})"
         if answer.status != 0:
             return "no package"
-        return "package {0}".format(answer.stdout.split("\n")[0].split(":")[0].strip())
+        return "package {}".format(answer.stdout.split("\n")[0].split(":")[0].strip())
     return "unknown (no package database)"

@@ -2,6 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How files of ours and lines of others are written: one place for the header, the comparison before writing, and the mark of a line put aside."""
+
 from typing import List
 
 from .host import Host, HostError, Reader
@@ -12,8 +13,7 @@ HEADER = """# Written by gpufleet.node, which keeps it in step with the profile 
 MARK = "# put aside by gpufleet: "
 
 
-def write(host, path, lines):
-    # type: (Host, str, List[str]) -> None
+def write(host: Host, path: str, lines: List[str]) -> None:
     """Have exactly these lines in our file; no lines, no file.
 
     An equal file is not touched. A link in its place is replaced, not followed: it is somebody's mask or mistake.
@@ -29,29 +29,26 @@ def write(host, path, lines):
     host.write(path, text)
 
 
-def put_aside(host, path, number, line):
-    # type: (Host, str, int, str) -> None
+def put_aside(host: Host, path: str, number: int, line: str) -> None:
     """Make one line of a foreign file a comment, when it still is the line that was read."""
     lines = host.read(path).split("\n")
     if number > len(lines) or lines[number - 1].strip() != line.strip():
-        raise HostError(path, "line {0} is no longer what was read".format(number))
+        raise HostError(path, f"line {number} is no longer what was read")
     lines[number - 1] = MARK + lines[number - 1]
     host.write(path, "\n".join(lines))
 
 
-def put_back(host, path, line):
-    # type: (Host, str, str) -> None
+def put_back(host: Host, path: str, line: str) -> None:
     """The inverse: the first line of this text that we made a comment becomes a line again; fine when there is none left."""
     lines = host.read(path).split("\n")
     for number, text in enumerate(lines):
-        if text.startswith(MARK) and text[len(MARK):].strip() == line.strip():
-            lines[number] = text[len(MARK):]
+        if text.startswith(MARK) and text[len(MARK) :].strip() == line.strip():
+            lines[number] = text[len(MARK) :]
             host.write(path, "\n".join(lines))
             return
 
 
-def _holds(host, path, text):
-    # type: (Reader, str, str) -> bool
+def _holds(host: Reader, path: str, text: str) -> bool:
     try:
         return host.read(path) == text
     except HostError:

@@ -8,6 +8,7 @@ A rule is a mapping with one of
 Values are whole numbers or text. Values of several fields ("4096 131072 6291456", whatever white space the kernel puts between) are compared
 field by field, numbers as numbers. A value that cannot be compared satisfies nothing.
 """
+
 import re
 from typing import Any, Dict, Optional, Tuple
 
@@ -16,20 +17,17 @@ KINDS = ("exact", "at_least", "between", "one_of")
 Rule = Dict[str, Any]
 
 
-def normal(value):
-    # type: (Any) -> str
+def normal(value: Any) -> str:
     """One spelling of a value: single blanks between its fields."""
     return " ".join(str(value).split())
 
 
-def same(left, right):
-    # type: (Any, Any) -> bool
+def same(left: Any, right: Any) -> bool:
     """Whether two spellings mean the same value: 01 and 1, tabs and blanks."""
     return _fields(left) == _fields(right)
 
 
-def satisfied(rule, value):
-    # type: (Rule, Any) -> bool
+def satisfied(rule: Rule, value: Any) -> bool:
     kind = _kind(rule)
     wanted = rule[kind]
     if kind == "exact":
@@ -39,15 +37,16 @@ def satisfied(rule, value):
     have = _numbers(value)
     if kind == "between":
         low, high = _numbers(wanted[0]), _numbers(wanted[1])
-        return bool(have and low and high) and len(have or ()) == len(low or ()) and all(
-            a <= b <= c for a, b, c in zip(low or (), have or (), high or ()))
+        return (
+            bool(have and low and high)
+            and len(have or ()) == len(low or ())
+            and all(a <= b <= c for a, b, c in zip(low or (), have or (), high or ()))
+        )
     floor = _numbers(wanted)
-    return bool(have and floor) and len(have or ()) == len(floor or ()) and all(
-        a >= b for a, b in zip(have or (), floor or ()))
+    return bool(have and floor) and len(have or ()) == len(floor or ()) and all(a >= b for a, b in zip(have or (), floor or ()))
 
 
-def target(rule, *present):
-    # type: (Rule, Optional[Any]) -> str
+def target(rule: Rule, *present: Optional[Any]) -> str:
     """The value that the rule writes. A floor never lowers any of the values that are already there, field by field."""
     kind = _kind(rule)
     if kind in ("between", "one_of"):
@@ -64,35 +63,30 @@ def target(rule, *present):
     return " ".join(str(number) for number in best)
 
 
-def words(rule):
-    # type: (Rule) -> str
+def words(rule: Rule) -> str:
     """The rule for people: "between 0 and 10"."""
     kind = _kind(rule)
     if kind == "exact":
         return normal(rule["exact"])
     if kind == "at_least":
-        return "at least {0}".format(normal(rule["at_least"]))
+        return "at least {}".format(normal(rule["at_least"]))
     if kind == "between":
-        return "between {0} and {1}".format(*rule["between"])
-    return "one of {0}".format(", ".join(normal(one) for one in rule["one_of"]))
+        return "between {} and {}".format(*rule["between"])
+    return "one of {}".format(", ".join(normal(one) for one in rule["one_of"]))
 
 
-def _kind(rule):
-    # type: (Rule) -> str
+def _kind(rule: Rule) -> str:
     kinds = [kind for kind in KINDS if kind in rule]
     if len(kinds) != 1:
-        raise ValueError("a rule has exactly one of {0}: {1!r}".format(", ".join(KINDS), rule))
+        raise ValueError("a rule has exactly one of {}: {!r}".format(", ".join(KINDS), rule))
     return kinds[0]
 
 
-def _fields(value):
-    # type: (Any) -> Tuple[Any, ...]
-    return tuple(number if number is not None else part for part, number in (
-        (part, _number(part)) for part in str(value).split()))
+def _fields(value: Any) -> Tuple[Any, ...]:
+    return tuple(number if number is not None else part for part, number in ((part, _number(part)) for part in str(value).split()))
 
 
-def _numbers(value):
-    # type: (Any) -> Optional[Tuple[int, ...]]
+def _numbers(value: Any) -> Optional[Tuple[int, ...]]:
     """All fields as numbers; None when one is no number or there is none."""
     fields = _fields(value)
     if not fields or not all(isinstance(field, int) for field in fields):
@@ -100,6 +94,5 @@ def _numbers(value):
     return fields
 
 
-def _number(text):
-    # type: (str) -> Optional[int]
+def _number(text: str) -> Optional[int]:
     return int(text) if _WHOLE.match(text) else None

@@ -3,13 +3,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The one door of the engine: a request in, a response out (docs/architecture.md has both shapes).
 
-    audit, check   observe → compare → settle
-    apply          the same, then change, then observe → compare → settle again: the read-back is the audit's own code
-    revert         steps back from the journal
+audit, check   observe → compare → settle
+apply          the same, then change, then observe → compare → settle again: the read-back is the audit's own code
+revert         steps back from the journal
 """
+
+import functools
 import time
 import traceback
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, NamedTuple
 
 from . import apply, conditions, deadline, memory, rules, states
 from .context import Context
@@ -26,21 +28,38 @@ Response = Dict[str, Any]
 Result = Dict[str, Any]
 
 
-def subsystems():
-    # type: () -> Dict[str, Any]
+class Consent(NamedTuple):
+    """What the user of a run allows: how much a live write may disturb a job, and whether lines of others may be
+    put aside.
+    """
+
+    disturb: str
+    take_over: bool
+
+
+def subsystems() -> Dict[str, Any]:
     """All subsystems in the one fixed order in which they are looked at and changed."""
     from .subsystems import sysctl, transparent_hugepage
 
     return {module.NAME: module for module in (sysctl, transparent_hugepage)}
 
 
-def handle(request):
-    # type: (Request) -> Response
+def handle(request: Request) -> Response:
     """Carry out a request within its deadline. Never raises: what went wrong is in the response."""
     begun = time.time()
-    response = {
-        "version": 1, "engine": VERSION, "action": request.get("action", ""), "run_id": request.get("run_id", ""), "outcome": "ok",
-        "changed": False, "started": stamp(begun), "node": {}, "results": {}, "notes": [], "faults": []}  # type: Response
+    response: Response = {
+        "version": 1,
+        "engine": VERSION,
+        "action": request.get("action", ""),
+        "run_id": request.get("run_id", ""),
+        "outcome": "ok",
+        "changed": False,
+        "started": stamp(begun),
+        "node": {},
+        "results": {},
+        "notes": [],
+        "faults": [],
+    }
     limit = float(request.get("deadline_s", DEADLINE_S))
     done = deadline.bounded(lambda send: work(request, send), limit)
     for part in done.parts:
@@ -48,21 +67,22 @@ def handle(request):
     if done.error:
         response.update(outcome="failed", error=done.error)
     if not done.ended:
-        response.update(outcome="timed_out", error="not finished after {0:g} s".format(limit))
+        response.update(outcome="timed_out", error=f"not finished after {limit:g} s")
         for identity in _asked(request):
-            response["results"].setdefault(identity, {
-                "state": "unknown", "needs": "nothing", "views": {}, "detail": "not read before the time was up"})
+            response["results"].setdefault(
+                identity, {"state": "unknown", "needs": "nothing", "views": {}, "detail": "not read before the time was up"}
+            )
     response["duration_s"] = round(time.time() - begun, 3)
-    return _printable(response)
+    printable: Response = _printable(response)
+    return printable
 
 
-def work(request, send):
-    # type: (Request, Callable[[Response], None]) -> None
+def work(request: Request, send: Callable[[Response], None]) -> None:
     """Carry out a request; parts of the response are sent as they are ready."""
     action = request.get("action")
     root = str(request.get("root", "/"))
     if action not in ACTIONS:
-        raise ValueError("no such action: {0}".format(action))
+        raise ValueError(f"no such action: {action}")
     request = dict(request, subsystems=_canonical(request.get("subsystems", {})))
     if action in ("audit", "check"):
         context = Context(Reader(root))
@@ -82,8 +102,7 @@ def work(request, send):
         send({"outcome": "failed", "error": str(error)})
 
 
-def _judge_all(request, context, send):
-    # type: (Request, Context, Callable[[Response], None]) -> None
+def _judge_all(request: Request, context: Context, send: Callable[[Response], None]) -> None:
     remembered = memory.read(context.host)
     for name, subsystem in _wanted(request):
         try:
@@ -95,25 +114,24 @@ def _judge_all(request, context, send):
         send({"results": judged["results"], "notes": judged["notes"], "changed": changed})
 
 
-def _change_all(request, host, send):
-    # type: (Request, Host, Callable[[Response], None]) -> None
+def _change_all(request: Request, host: Host, send: Callable[[Response], None]) -> None:
     if request["action"] == "revert":
         send(apply.revert(host, request, subsystems()))
         return
     for name, subsystem in _wanted(request):
         try:
-            send(apply.apply(host, request, subsystem, lambda context, known, one=subsystem: judge(one, request, context, known)))
+            send(apply.apply(host, request, subsystem, functools.partial(judge, subsystem, request)))
         except HostError as error:
             send(dict(_fault(request, name), faults=[], outcome="failed", error=str(error)))
         except Exception:
             send(_fault(request, name))
 
 
-def judge(subsystem, request, context, remembered):
-    # type: (Any, Request, Context, memory.Memory) -> Dict[str, Any]
-    """Observe and compare one subsystem: {"results": id -> result, "notes", "observed", "entries"}."""
+def judge(subsystem: Any, request: Request, context: Context, remembered: memory.Memory) -> Dict[str, Any]:
+    """Observe and compare one subsystem: {"results": id -> result, "notes"}."""
     prefix = subsystem.NAME + "/"
-    entries, findings = {}, {}  # type: Dict[str, Any], Dict[str, Any]
+    entries: Dict[str, Any] = {}
+    findings: Dict[str, Any] = {}
     for name, entry in request["subsystems"][subsystem.NAME].items():
         waived = conditions.waived(entry, context)
         entries[name] = dict(entry, waived=waived) if waived else entry
@@ -123,20 +141,18 @@ def judge(subsystem, request, context, remembered):
     judged = {name: entry for name, entry in entries.items() if name not in findings}
     observed = subsystem.observe(context, judged)
     findings.update(subsystem.compare(judged, observed))
-    consent = request.get("disturb", "nothing")
-    take_over = subsystem if request.get("take_over") else None
-    results = {}
-    for name, finding in findings.items():
-        results[prefix + name] = settle(entries[name], finding, remembered.get(prefix + name), context, consent, [
-            _rival_change(rival) for rival in take_over.rivals(name, observed)] if take_over and "overridden" in finding["holds"] else [])
+    consent = Consent(request.get("disturb", "nothing"), bool(request.get("take_over")))
+    results = {
+        prefix + name: settle(entries[name], finding, remembered.get(prefix + name), context, consent) for name, finding in findings.items()
+    }
     return {"results": results, "notes": subsystem.notes(observed)}
 
 
-def settle(entry, finding, remembered, context, consent, rivals):
-    # type: (Dict[str, Any], Dict[str, Any], Any, Context, str, List[Dict[str, Any]]) -> Result
+def settle(entry: Dict[str, Any], finding: Dict[str, Any], remembered: Any, context: Context, consent: Consent) -> Result:
     """Make a result of a finding: what only memory and the workload know is added, and the first state that holds is the state."""
-    holds, changes, detail = list(finding["holds"]), list(finding["changes"]), list(finding["detail"])
-    result = {"views": finding["views"], "needs": finding["needs"]}  # type: Result
+    holds, detail = list(finding["holds"]), list(finding["detail"])
+    changes = [change for change in finding["changes"] if consent.take_over or not change.get("take_over")]
+    result: Result = {"views": finding["views"], "needs": finding["needs"]}
     for key in ("desired", "winner"):
         if key in finding:
             result[key] = finding[key]
@@ -144,16 +160,15 @@ def settle(entry, finding, remembered, context, consent, rivals):
         told = memory.refusal(remembered, finding["desired"], context.boot_id())
         if told:
             holds.append("refused")
-            detail.append("the kernel refused this since the last boot: {0}".format(told))
+            detail.append(f"the kernel refused this since the last boot: {told}")
     disturbs = entry.get("disturbs", "nothing")
-    if any(change["view"] == "live" for change in changes) and not states.consents(disturbs, consent):
+    if any(change["view"] == "live" for change in changes) and not states.consents(disturbs, consent.disturb):
         workload = context.workload()
         if workload.holders:
             holds.append("blocked")
             result["blocked_by"] = workload.holders
-            detail.append("a live change can disturb a running job ({0})".format(disturbs))
+            detail.append(f"a live change can disturb a running job ({disturbs})")
             changes = [change for change in changes if change["view"] != "live"]
-    changes.extend(rivals)
     if entry.get("waived"):
         result["waived"] = entry["waived"]
         changes = []
@@ -161,7 +176,7 @@ def settle(entry, finding, remembered, context, consent, rivals):
     result["state"] = state
     if states.is_drift(state, result["needs"]):
         result["cause"] = memory.cause(remembered, entry["rule"])
-        detail.insert(0, "wanted: {0}".format(rules.words(entry["rule"])))
+        detail.insert(0, "wanted: {}".format(rules.words(entry["rule"])))
     if detail and (state != "ok" or entry.get("waived")):
         result["detail"] = "; ".join(detail)
     if changes:
@@ -169,28 +184,20 @@ def settle(entry, finding, remembered, context, consent, rivals):
     return result
 
 
-def stamp(seconds):
-    # type: (float) -> str
+def stamp(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
-def _rival_change(rival):
-    # type: (Any) -> Dict[str, Any]
-    return {"view": "foreign", "target": "{0}:{1}".format(rival.file, rival.line), "after": "put aside as a comment"}
-
-
-def _canonical(wanted):
-    # type: (Dict[str, Any]) -> Dict[str, Any]
+def _canonical(wanted: Dict[str, Any]) -> Dict[str, Any]:
     """The same with one spelling for each setting; a subsystem that is not known is an error."""
     known = subsystems()
     unknown = sorted(set(wanted) - set(known))
     if unknown:
-        raise ValueError("no such subsystem: {0}".format(", ".join(unknown)))
+        raise ValueError("no such subsystem: {}".format(", ".join(unknown)))
     return {name: {known[name].canonical(key): entry for key, entry in entries.items()} for name, entries in wanted.items()}
 
 
-def _printable(value):
-    # type: (Any) -> Any
+def _printable(value: Any) -> Any:
     """The same without the bytes that are no text: they are shown as \\xNN, so that everybody can print and store a response."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
@@ -201,31 +208,28 @@ def _printable(value):
     return value
 
 
-def _wanted(request):
-    # type: (Request) -> List[Any]
+def _wanted(request: Request) -> List[Any]:
     known = subsystems()
     return [(name, module) for name, module in known.items() if name in request["subsystems"]]
 
 
-def _asked(request):
-    # type: (Request) -> List[str]
-    return ["{0}/{1}".format(subsystem, name) for subsystem, entries in request.get("subsystems", {}).items() for name in entries]
+def _asked(request: Request) -> List[str]:
+    return [f"{subsystem}/{name}" for subsystem, entries in request.get("subsystems", {}).items() for name in entries]
 
 
-def _fault(request, name):
-    # type: (Request, str) -> Response
+def _fault(request: Request, name: str) -> Response:
     """A fault of ours: said, with its place, and every setting of the subsystem is unknown."""
     lines = traceback.format_exc().strip().split("\n")
     places = [line.strip() for line in lines if line.strip().startswith("File ")]
-    error = "{0} ({1})".format(lines[-1], places[-1] if places else "no place")
-    results = {"{0}/{1}".format(name, key): {
-        "state": "unknown", "needs": "nothing", "views": {}, "detail": "a fault of gpufleet: {0}".format(lines[-1])}
-        for key in request["subsystems"][name]}
+    error = "{} ({})".format(lines[-1], places[-1] if places else "no place")
+    results = {
+        f"{name}/{key}": {"state": "unknown", "needs": "nothing", "views": {}, "detail": f"a fault of gpufleet: {lines[-1]}"}
+        for key in request["subsystems"][name]
+    }
     return {"faults": [{"subsystem": name, "error": error}], "results": results}
 
 
-def _merge(response, part):
-    # type: (Response, Response) -> None
+def _merge(response: Response, part: Response) -> None:
     for key in ("notes", "faults"):
         response[key].extend(part.pop(key, []))
     response["results"].update(part.pop("results", {}))

@@ -3,12 +3,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How one setting is judged from its views: pure. All subsystems that have a live and a persisted value share this.
 
-    entry    one entry of a compiled profile: rule, impact, disturbs, owner, mend
-    view     {"value", "from"}, {"error", "from"} or {"unset": why}
-    finding  {"holds": [states], "desired", "views", "winner", "needs", "detail": [sentences], "changes": [change]}
-    change   {"view": "live" | "persisted" | "foreign", "target", "before", "after"}; `before` is absent when there was nothing;
-             `line` is the name under which our file has it, where that is not the setting's name
+entry    one entry of a compiled profile: rule, impact, disturbs, owner, mend
+view     {"value", "from"}, {"error", "from"} or {"unset": why}
+finding  {"holds": [states], "desired", "views", "winner", "needs", "detail": [sentences], "changes": [change]}
+change   {"view": "live" | "persisted" | "foreign", "target", "before", "after"}; `before` is absent when there was nothing;
+         `line` is the name under which our file has it, where that is not the setting's name; `take_over` is true when the change
+         takes something from others and wants the user's word
 """
+
 from typing import Any, Dict, NamedTuple, Optional
 
 from . import rules
@@ -18,40 +20,62 @@ View = Dict[str, str]
 Change = Dict[str, Any]
 Finding = Dict[str, Any]
 
-#: Who gives the persisted value. `ours` is true for our own file.
-Winner = NamedTuple("Winner", [("origin", str), ("owner", str), ("ours", bool)])
-#: Our own file: where it is, the value that it gives to this setting (None when it gives none), and where a link in its place leads
-#: (None when there is none): such a link hides whatever we would write.
-Ours = NamedTuple("Ours", [("file", str), ("value", Optional[str]), ("link", Optional[str])])
-#: A line of another file that wins over ours.
-Rival = NamedTuple("Rival", [("file", str), ("line", int)])
+
+class Winner(NamedTuple):
+    """Who gives the persisted value. `ours` is true for our own file."""
+
+    origin: str
+    owner: str
+    ours: bool
+
+
+class Ours(NamedTuple):
+    """Our own file: where it is, the value that it gives to this setting (None when it gives none), and where a
+    link in its place leads (None when there is none): such a link hides whatever we would write.
+    """
+
+    file: str
+    value: Optional[str]
+    link: Optional[str]
+
 
 OWNER = "gpufleet"
 
 
-def value_of(view):
-    # type: (View) -> Optional[str]
+def value_of(view: View) -> Optional[str]:
     return view.get("value")
 
 
-def mends(entry):
-    # type: (Entry) -> bool
+def mends(entry: Entry) -> bool:
     """Whether an apply may write this setting at all."""
     return entry.get("mend", "always") == "always" and entry.get("owner", OWNER) == OWNER and not entry.get("waived")
 
 
-def not_applicable(reason, views=None):
-    # type: (str, Optional[Dict[str, View]]) -> Finding
+def put_aside(file: str, line: int) -> Change:
+    """The change that makes a comment of a line of another file, which wins over ours."""
+    return {"view": "foreign", "target": f"{file}:{line}", "after": "put aside as a comment", "take_over": True}
+
+
+def not_applicable(reason: str, views: Optional[Dict[str, View]] = None) -> Finding:
     return {"holds": ["not_applicable"], "views": views or {}, "needs": "nothing", "detail": [reason], "changes": []}
 
 
-def unknown(reason):
-    # type: (str) -> Finding
+def unknown(reason: str) -> Finding:
     return {"holds": ["unknown"], "views": {}, "needs": "nothing", "detail": [reason], "changes": []}
 
 
-def judge(entry, live, live_target, persisted, ours, winner, hidden=None, default=None, refusal="", detail=()):
-    # type: (Entry, View, str, View, Ours, Optional[Winner], Optional[str], Optional[str], str, Any) -> Finding
+def judge(
+    entry: Entry,
+    live: View,
+    live_target: str,
+    persisted: View,
+    ours: Ours,
+    winner: Optional[Winner],
+    hidden: Optional[str] = None,
+    default: Optional[str] = None,
+    refusal: str = "",
+    detail: Any = (),
+) -> Finding:
     """Judge a setting with a live and a persisted view.
 
     `live_target` is the file that a live write would go to. `hidden` is what other files give, `default` what the kernel gives (None: not
@@ -59,16 +83,21 @@ def judge(entry, live, live_target, persisted, ours, winner, hidden=None, defaul
     a live value.
     """
     rule = entry["rule"]
-    finding = {
-        "holds": [], "desired": rules.target(rule, value_of(live)), "views": {"persisted": persisted, "live": live}, "needs": "nothing",
-        "detail": list(detail), "changes": []}  # type: Finding
+    finding: Finding = {
+        "holds": [],
+        "desired": rules.target(rule, value_of(live)),
+        "views": {"persisted": persisted, "live": live},
+        "needs": "nothing",
+        "detail": list(detail),
+        "changes": [],
+    }
     holds, changes = finding["holds"], finding["changes"]
     if winner is not None:
         finding["winner"] = {"from": winner.origin, "owner": winner.owner}
 
     if "error" in live:
         holds.append("unknown")
-        finding["detail"].append("the live value could not be read: {0}".format(live["error"]))
+        finding["detail"].append("the live value could not be read: {}".format(live["error"]))
         return finding
     live_right = rules.satisfied(rule, live.get("value", ""))
     if not live_right:
@@ -81,33 +110,39 @@ def judge(entry, live, live_target, persisted, ours, winner, hidden=None, defaul
         finding["detail"].append("the profile leaves this to another owner: only the live value is compared")
         changes.clear()
         return finding
-
     wanted = rules.target(rule, hidden, value_of(live) if default is None else default)
-    if "error" in persisted:
-        holds.append("unknown")
-        finding["detail"].append("what the next boot gives is not known: {0}".format(persisted["error"]))
-    elif not _persisted_right(entry, persisted, winner, rules.target(rule, hidden)):
-        ours_right = ours.value is not None and rules.satisfied(rule, ours.value)
-        if ours.link is not None:
-            holds.append("overridden")
-            finding["detail"].append("a link to {0} stands in the place of {1}".format(ours.link, ours.file))
-        elif ours_right and winner is not None and not winner.ours:
-            holds.append("overridden")
-            finding["detail"].append("{0} gives {1}, but {2} wins".format(ours.file, ours.value, winner.origin))
-        else:
-            holds.append("unpersisted")
-            if not refusal or live_right:
-                change = {"view": "persisted", "target": ours.file, "after": wanted}
-                if ours.value is not None:
-                    change["before"] = ours.value
-                changes.append(change)
-    if not mends(entry):
-        changes.clear()
+    _judge_persisted(finding, entry, persisted, ours, winner, wanted, rules.target(rule, hidden))
+    if (refusal and not live_right) or not mends(entry):
+        changes.clear()  # what the kernel will not take must not wait for the next boot
     return finding
 
 
-def _persisted_right(entry, persisted, winner, floor):
-    # type: (Entry, View, Optional[Winner], str) -> bool
+def _judge_persisted(
+    finding: Finding, entry: Entry, persisted: View, ours: Ours, winner: Optional[Winner], wanted: str, floor: str
+) -> None:
+    """Add what is wrong with the persisted view, and the change that mends it."""
+    holds, detail = finding["holds"], finding["detail"]
+    if "error" in persisted:
+        holds.append("unknown")
+        detail.append("what the next boot gives is not known: {}".format(persisted["error"]))
+    elif _persisted_right(entry, persisted, winner, floor):
+        return
+    elif ours.link is not None:
+        holds.append("overridden")
+        detail.append(f"a link to {ours.link} stands in the place of {ours.file}")
+        finding["changes"].append({"view": "persisted", "target": ours.file, "after": wanted, "take_over": True})
+    elif ours.value is not None and rules.satisfied(entry["rule"], ours.value) and winner is not None and not winner.ours:
+        holds.append("overridden")
+        detail.append(f"{ours.file} gives {ours.value}, but {winner.origin} wins")
+    else:
+        holds.append("unpersisted")
+        change = {"view": "persisted", "target": ours.file, "after": wanted}
+        if ours.value is not None:
+            change["before"] = ours.value
+        finding["changes"].append(change)
+
+
+def _persisted_right(entry: Entry, persisted: View, winner: Optional[Winner], floor: str) -> bool:
     if "unset" in persisted:
         # what is only checked need not be in a file: the kernel's own value is then what every boot gives
         return not mends(entry)

@@ -2,6 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The value that a key has after a boot in which no file sets it, where that is known for certain. Pure."""
+
 from typing import Any, Dict, Optional
 
 #: key -> value (Documentation/admin-guide/sysctl/ and the named headers).
@@ -15,15 +16,14 @@ FIXED = {
     "fs.aio-max-nr": 65536,
     "fs.nr_open": 1048576,
     # include/uapi/linux/shm.h: ULONG_MAX - 2^24 on 64-bit kernels since 3.16
-    "kernel.shmmax": 2 ** 64 - 1 - 2 ** 24,
-    "kernel.shmall": 2 ** 64 - 1 - 2 ** 24,
+    "kernel.shmmax": 2**64 - 1 - 2**24,
+    "kernel.shmall": 2**64 - 1 - 2**24,
 }
 #: systemd raises these to the maximum at each boot, if it was built so; then the live value shows it (NEWS of systemd 240).
 RAISED_BY_SYSTEMD = {"fs.file-max": "9223372036854775807", "fs.nr_open": "1073741816"}
 
 
-def boot_default(name, facts, live):
-    # type: (str, Dict[str, Any], str) -> Optional[str]
+def boot_default(name: str, facts: Dict[str, Any], live: str) -> Optional[str]:
     """None when it is not known."""
     if RAISED_BY_SYSTEMD.get(name) == live:
         return live
@@ -32,8 +32,7 @@ def boot_default(name, facts, live):
     return str(FIXED[name]) if name in FIXED else None
 
 
-def _is_kernels_file_max(live, memory_bytes):
-    # type: (str, Optional[int]) -> bool
+def _is_kernels_file_max(live: str, memory_bytes: Optional[int]) -> bool:
     """Whether this is the kernel's own choice: one file for each 10 KiB of memory (fs/file_table.c, files_maxfiles_init). The kernel counts
     without the memory that it has reserved, hence the margin."""
     if memory_bytes is None or not live.isdigit():

@@ -6,19 +6,24 @@
 Keys are held in the form of their path below /proc/sys (`net/ipv4/conf/eth0.100/rp_filter`). Both spellings are read
 as systemd reads them: when the first separator is a slash the text is the path, else dots become slashes and slashes become dots (sysctl.d(5)).
 """
+
 import fnmatch
 import re
 from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from .configfiles import ConfigFile, lines
 
-#: One line `key = value`; `value` is None for a line `-key`, which takes the key out of the reach of globs.
-Assignment = NamedTuple("Assignment", [
-    ("key", str), ("value", Optional[str]), ("file", str), ("line", int)])
+
+class Assignment(NamedTuple):
+    """One line `key = value`; `value` is None for a line `-key`, which takes the key out of the reach of globs."""
+
+    key: str
+    value: Optional[str]
+    file: str
+    line: int
 
 
-def path_form(key):
-    # type: (str) -> str
+def path_form(key: str) -> str:
     """`net.ipv4.conf.eth0/100.rp_filter` -> `net/ipv4/conf/eth0.100/rp_filter`; a path stays a path."""
     first = re.search(r"[/.]", key)
     if first is not None and first.group() == ".":
@@ -26,20 +31,17 @@ def path_form(key):
     return re.sub(r"/+", "/", key).strip("/")
 
 
-def dot_form(path):
-    # type: (str) -> str
+def dot_form(path: str) -> str:
     """The inverse of `path_form`: the name that settings and reports use."""
     return path.translate({ord("."): "/", ord("/"): "."})
 
 
-def spelled(path):
-    # type: (str) -> str
+def spelled(path: str) -> str:
     """How a key is written into our own file: with dots, or as a path when a part of it holds a dot."""
     return path if "." in path else dot_form(path)
 
 
-def parse(text, file):
-    # type: (str, str) -> Tuple[List[Assignment], List[str]]
+def parse(text: str, file: str) -> Tuple[List[Assignment], List[str]]:
     """The assignments of one file in their order, and notes about the lines that say nothing."""
     found, notes = [], []
     for line in lines(text):
@@ -48,7 +50,7 @@ def parse(text, file):
         tolerant = key.startswith("-")
         name = path_form(key[1:].strip() if tolerant else key)
         if not name or (not equals and not tolerant):
-            notes.append("{0}:{1} is no assignment and is ignored".format(file, line.number))
+            notes.append(f"{file}:{line.number} is no assignment and is ignored")
             continue
         found.append(Assignment(name, right.strip() if equals else None, file, line.number))
     return found, notes
@@ -57,39 +59,34 @@ def parse(text, file):
 class Assignments:
     """All assignments of a boot, in the order in which they are read."""
 
-    def __init__(self, files):
-        # type: (Iterable[ConfigFile]) -> None
-        self.all = []  # type: List[Assignment]
-        self.notes = []  # type: List[str]
+    def __init__(self, files: Iterable[ConfigFile]) -> None:
+        self.all: List[Assignment] = []
+        self.notes: List[str] = []
         for file in files:
             found, notes = parse(file.text, file.path)
             self.all.extend(found)
             self.notes.extend(notes)
-        self._last = {}  # type: Dict[str, Tuple[int, Assignment]]
-        self._globs = []  # type: List[Tuple[int, Assignment]]
+        self._last: Dict[str, Tuple[int, Assignment]] = {}
+        self._globs: List[Tuple[int, Assignment]] = []
         for position, one in enumerate(self.all):
             if _is_glob(one.key):
                 self._globs.append((position, one))
             else:
                 self._last[one.key] = (position, one)
 
-    def winner(self, key):
-        # type: (str) -> Optional[Assignment]
+    def winner(self, key: str) -> Optional[Assignment]:
         """The assignment that will decide this key: the last one with its name, else the last glob that matches it."""
         return (self._decides(key) or (0, None))[1]
 
-    def position(self, key):
-        # type: (str) -> int
+    def position(self, key: str) -> int:
         """Where in the order the winner stands; -1 when nothing sets the key."""
         return (self._decides(key) or (-1, None))[0]
 
-    def naming(self, key):
-        # type: (str) -> List[Assignment]
+    def naming(self, key: str) -> List[Assignment]:
         """Every assignment that names this key or matches it, in order."""
         return [one for one in self.all if one.value is not None and (one.key == key or _matches(one.key, key))]
 
-    def _decides(self, key):
-        # type: (str) -> Optional[Tuple[int, Assignment]]
+    def _decides(self, key: str) -> Optional[Tuple[int, Assignment]]:
         named = self._last.get(key)
         if named is not None:
             return named if named[1].value is not None else None
@@ -99,16 +96,13 @@ class Assignments:
         return None
 
 
-def _is_glob(key):
-    # type: (str) -> bool
+def _is_glob(key: str) -> bool:
     return any(sign in key for sign in "*?[")
 
 
-def _matches(pattern, key):
-    # type: (str, str) -> bool
+def _matches(pattern: str, key: str) -> bool:
     """As glob(3) on paths: no wildcard crosses a slash."""
     if not _is_glob(pattern):
         return False
     patterns, parts = pattern.split("/"), key.split("/")
-    return len(patterns) == len(parts) and all(
-        fnmatch.fnmatchcase(part, one) for part, one in zip(parts, patterns))
+    return len(patterns) == len(parts) and all(fnmatch.fnmatchcase(part, one) for part, one in zip(parts, patterns))

@@ -7,13 +7,20 @@ Only lines that write into an existing file are read (`w`, `w+`, `f+`). Of sever
 the others are ignored as duplicates, so the file that sorts first decides; only `w+` lines after a `w+` are all carried out
 (tmpfiles.d(5); tried with systemd 252, which also ignores a `w+` after a `w`). A path may be a glob, and other globs are other paths.
 """
+
 import fnmatch
 import re
 from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from .configfiles import ConfigFile, lines
 
-Write = NamedTuple("Write", [("path", str), ("value", str), ("file", str), ("line", int)])
+
+class Write(NamedTuple):
+    path: str
+    value: str
+    file: str
+    line: int
+
 
 _FIELD = re.compile(r'"((?:[^"\\]|\\.)*)"|\'((?:[^\'\\]|\\.)*)\'|(\S+)')
 _ESCAPE = re.compile(r"\\(n|t|\\|x[0-9a-fA-F]{2})")
@@ -21,8 +28,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\"}
 _TYPES = ("w", "w+", "f+")
 
 
-def parse(text, file):
-    # type: (str, str) -> Tuple[List[Tuple[str, Write]], List[str]]
+def parse(text: str, file: str) -> Tuple[List[Tuple[str, Write]], List[str]]:
     """The writes of one file as (type, write), and notes about lines that are broken."""
     found, notes = [], []
     for line in lines(text, comments="#"):
@@ -33,7 +39,7 @@ def parse(text, file):
         if kind == "f+" and len(fields) < 7:
             continue  # makes a file and writes nothing into it
         if len(fields) < 7 or not fields[1].startswith("/"):
-            notes.append("{0}:{1} writes nothing and is ignored".format(file, line.number))
+            notes.append(f"{file}:{line.number} writes nothing and is ignored")
             continue
         found.append((kind, Write(fields[1], _unescape(fields[6]).strip(), file, line.number)))
     return found, notes
@@ -42,11 +48,10 @@ def parse(text, file):
 class Writes:
     """All writes of a boot, in the order in which they are carried out."""
 
-    def __init__(self, files):
-        # type: (Iterable[ConfigFile]) -> None
-        self.notes = []  # type: List[str]
-        self.all = []  # type: List[Write]
-        by_path = {}  # type: Dict[str, List[Tuple[str, Write]]]
+    def __init__(self, files: Iterable[ConfigFile]) -> None:
+        self.notes: List[str] = []
+        self.all: List[Write] = []
+        by_path: Dict[str, List[Tuple[str, Write]]] = {}
         for file in files:
             found, notes = parse(file.text, file.path)
             self.notes.extend(notes)
@@ -57,44 +62,38 @@ class Writes:
                     known.append((kind, write))
         self._carried_out = [write for known in by_path.values() for _kind, write in known]
 
-    def winner(self, path):
-        # type: (str) -> Optional[Write]
+    def winner(self, path: str) -> Optional[Write]:
         """The last write that reaches this file."""
         for write in reversed(self._carried_out):
             if _reaches(write.path, path):
                 return write
         return None
 
-    def naming(self, path):
-        # type: (str) -> List[Write]
+    def naming(self, path: str) -> List[Write]:
         """Every write that names this file or matches it, in the order of the files."""
         return [write for write in self.all if _reaches(write.path, path)]
 
 
-def _split(text):
-    # type: (str) -> List[str]
+def _split(text: str) -> List[str]:
     """The seven fields of a line; the last one is the rest of the line as it is."""
-    fields = []  # type: List[str]
+    fields: List[str] = []
     rest = text
     while rest and len(fields) < 6:
         match = _FIELD.match(rest)
         if match is None:
             break
         fields.append(next(group for group in match.groups() if group is not None))
-        rest = rest[match.end():].lstrip()
-    return fields + [rest] if rest else fields
+        rest = rest[match.end() :].lstrip()
+    return [*fields, rest] if rest else fields
 
 
-def _unescape(text):
-    # type: (str) -> str
+def _unescape(text: str) -> str:
     """The escapes of C that tmpfiles.d knows and kernel values use."""
     return _ESCAPE.sub(lambda match: _ESCAPES.get(match.group(1)) or chr(int(match.group(1)[1:], 16)), text)
 
 
-def _reaches(pattern, path):
-    # type: (str, str) -> bool
+def _reaches(pattern: str, path: str) -> bool:
     if pattern == path:
         return True
     patterns, parts = pattern.split("/"), path.split("/")
-    return len(patterns) == len(parts) and all(
-        fnmatch.fnmatchcase(part, one) for part, one in zip(parts, patterns))
+    return len(patterns) == len(parts) and all(fnmatch.fnmatchcase(part, one) for part, one in zip(parts, patterns))

@@ -6,6 +6,7 @@
 Only what is needed to name it as the owner of a knob is read; variables and functions of tuned stay as they are written
 (`tuned.conf(5)`, `tuned-profiles(7)`). Profiles are found where tuned 2.x looks for them, the administrator's before the packaged.
 """
+
 import configparser
 from typing import Dict, List, NamedTuple
 
@@ -14,15 +15,21 @@ from .host import HostError, Reader
 FOLDERS = ("/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/profiles", "/usr/lib/tuned")
 DEPTH = 10
 
-#: `options`: section -> option -> value; `yields_to_sysctl_d`: tuned writes sysctl.d again over its own values (reapply_sysctl).
-Tuned = NamedTuple("Tuned", [
-    ("profiles", List[str]), ("running", bool), ("options", Dict[str, Dict[str, str]]), ("yields_to_sysctl_d", bool)])
+
+class Tuned(NamedTuple):
+    """`options`: section -> option -> value; `yields_to_sysctl_d`: tuned writes sysctl.d again over its own values
+    (reapply_sysctl).
+    """
+
+    profiles: List[str]
+    running: bool
+    options: Dict[str, Dict[str, str]]
+    yields_to_sysctl_d: bool
 
 
-def read(host):
-    # type: (Reader) -> Tuned
+def read(host: Reader) -> Tuned:
     names = host.read_or("/etc/tuned/active_profile").split()
-    options = {}  # type: Dict[str, Dict[str, str]]
+    options: Dict[str, Dict[str, str]] = {}
     for name in names:
         for section, values in _profile(host, name, DEPTH).items():
             options.setdefault(section, {}).update(values)
@@ -31,19 +38,18 @@ def read(host):
     return Tuned(names, host.exists("/run/tuned/tuned.pid"), options, yields)
 
 
-def _profile(host, name, depth):
-    # type: (Reader, str, int) -> Dict[str, Dict[str, str]]
+def _profile(host: Reader, name: str, depth: int) -> Dict[str, Dict[str, str]]:
     """One profile with what it includes below it."""
     if "/" in name or depth == 0:
         return {}
-    sections = {}  # type: Dict[str, Dict[str, str]]
+    sections: Dict[str, Dict[str, str]] = {}
     for folder in FOLDERS:
         try:
-            sections = _parse(host.read("{0}/{1}/tuned.conf".format(folder, name)))
+            sections = _parse(host.read(f"{folder}/{name}/tuned.conf"))
             break
         except HostError:
             continue
-    merged = {}  # type: Dict[str, Dict[str, str]]
+    merged: Dict[str, Dict[str, str]] = {}
     for included in sections.get("main", {}).get("include", "").replace(",", " ").split():
         for section, values in _profile(host, included, depth - 1).items():
             merged.setdefault(section, {}).update(values)
@@ -52,8 +58,7 @@ def _profile(host, name, depth):
     return merged
 
 
-def _parse(text):
-    # type: (str) -> Dict[str, Dict[str, str]]
+def _parse(text: str) -> Dict[str, Dict[str, str]]:
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True, delimiters=("=",), inline_comment_prefixes=("#",))
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # option names of tuned are case sensitive
     try:

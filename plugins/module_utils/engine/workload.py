@@ -6,32 +6,43 @@
 A process counts when it has a device file of an accelerator open, unless it is one of the daemons that always do. A process
 that is looked at without root shows no open files: then the answer is incomplete, and `blind` says so.
 """
+
 import re
 from typing import List, NamedTuple
 
 from .host import HostError, Reader
 
-DEVICE = re.compile(
-    r"/dev/(nvidia\d+|nvidia-uvm|kfd|davinci\d+|cambricon_dev\d+|mtgpu\.\d+|hl\d+|accel/accel\d+)\Z")
+DEVICE = re.compile(r"/dev/(nvidia\d+|nvidia-uvm|kfd|davinci\d+|cambricon_dev\d+|mtgpu\.\d+|hl\d+|accel/accel\d+)\Z")
 #: Daemons that hold devices for as long as they run and whose holding says nothing about a job.
 DAEMONS = (
-    "nvidia-persiste", "nvidia-persistenced", "nv-hostengine", "nv-fabricmanag", "nv-fabricmanage", "nvidia-imex", "nvidia-smi",
-    "dcgm-exporter", "nvidia-device-p", "nvidia-dcgm",
+    "nvidia-persiste",
+    "nvidia-persistenced",
+    "nv-hostengine",
+    "nv-fabricmanag",
+    "nv-fabricmanage",
+    "nvidia-imex",
+    "nvidia-smi",
+    "dcgm-exporter",
+    "nvidia-device-p",
+    "nvidia-dcgm",
 )
 POD = re.compile(r"pod([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12})")
 
-#: `holders`: one text for each process, step or pod; `blind`: why the list may be incomplete, or nothing.
-Workload = NamedTuple("Workload", [("holders", List[str]), ("blind", str)])
+
+class Workload(NamedTuple):
+    """`holders`: one text for each process, step or pod; `blind`: why the list may be incomplete, or nothing."""
+
+    holders: List[str]
+    blind: str
 
 
-def read(host):
-    # type: (Reader) -> Workload
-    holders = []  # type: List[str]
+def read(host: Reader) -> Workload:
+    holders: List[str] = []
     hidden = 0
     for pid in sorted((name for name in _names(host, "/proc") if name.isdigit()), key=int):
-        name = host.read_or("/proc/{0}/comm".format(pid))
+        name = host.read_or(f"/proc/{pid}/comm")
         if name == "slurmstepd":
-            holders.append("Slurm step pid {0}".format(pid))
+            holders.append(f"Slurm step pid {pid}")
             continue
         try:
             devices = _devices(host, pid)
@@ -39,26 +50,23 @@ def read(host):
             hidden += not error.absent
             continue
         if devices and name not in DAEMONS:
-            holders.append("{0}pid {1} ({2}) holds {3}".format(_pod(host, pid), pid, name, ", ".join(devices)))
-    blind = "{0} processes hide their open files from this user".format(hidden) if hidden else ""
+            holders.append("{}pid {} ({}) holds {}".format(_pod(host, pid), pid, name, ", ".join(devices)))
+    blind = f"{hidden} processes hide their open files from this user" if hidden else ""
     return Workload(holders, blind)
 
 
-def _devices(host, pid):
-    # type: (Reader, str) -> List[str]
-    folder = "/proc/{0}/fd".format(pid)
-    targets = (host.link("{0}/{1}".format(folder, name)) for name in host.names(folder))
+def _devices(host: Reader, pid: str) -> List[str]:
+    folder = f"/proc/{pid}/fd"
+    targets = (host.link(f"{folder}/{name}") for name in host.names(folder))
     return sorted({target for target in targets if target is not None and DEVICE.match(target)})
 
 
-def _pod(host, pid):
-    # type: (Reader, str) -> str
-    match = POD.search(host.read_or("/proc/{0}/cgroup".format(pid)))
-    return "pod {0} ".format(match.group(1).replace("_", "-")) if match else ""
+def _pod(host: Reader, pid: str) -> str:
+    match = POD.search(host.read_or(f"/proc/{pid}/cgroup"))
+    return "pod {} ".format(match.group(1).replace("_", "-")) if match else ""
 
 
-def _names(host, path):
-    # type: (Reader, str) -> List[str]
+def _names(host: Reader, path: str) -> List[str]:
     try:
         return host.names(path)
     except HostError:

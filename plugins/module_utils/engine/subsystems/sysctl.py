@@ -7,12 +7,13 @@ persisted  the assignment that wins at the next boot: sysctl.d as systemd reads 
            (`sysctl.key=`), below that the kernel's own value where it is known
 live       /proc/sys
 """
+
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from .. import cmdline, configfiles, owners, rules, settings, sysctl_defaults
 from ..context import Context
 from ..host import HostError, Reader
-from ..settings import Entry, Finding, Ours, Rival, View, Winner
+from ..settings import Entry, Finding, Ours, View, Winner
 from ..sysctl_files import Assignment, Assignments, dot_form, parse, path_form, spelled
 from ..tuned import Tuned
 
@@ -21,7 +22,7 @@ FILE = "/etc/sysctl.d/zz-gpufleet.conf"
 DIRECTORIES = ["/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d", "/lib/sysctl.d"]
 SYSTEMD = ("/usr/lib/systemd/systemd-sysctl", "/lib/systemd/systemd-sysctl")
 #: Setting one of these to a value zeroes the other (Documentation/admin-guide/sysctl/vm.rst).
-TWINS = {}  # type: Dict[str, str]
+TWINS: Dict[str, str] = {}
 for _one, _other in (
     ("vm.dirty_ratio", "vm.dirty_bytes"),
     ("vm.dirty_background_ratio", "vm.dirty_background_bytes"),
@@ -30,25 +31,43 @@ for _one, _other in (
     TWINS[_one], TWINS[_other] = _other, _one
 #: Which module brings the keys below a path.
 MODULES = (
-    ("net/bridge/", "br_netfilter"), ("net/netfilter/nf_conntrack", "nf_conntrack"), ("sunrpc/", "sunrpc"), ("fs/nfs/", "nfs"),
-    ("net/rds/", "rds"), ("net/sctp/", "sctp"),
+    ("net/bridge/", "br_netfilter"),
+    ("net/netfilter/nf_conntrack", "nf_conntrack"),
+    ("sunrpc/", "sunrpc"),
+    ("fs/nfs/", "nfs"),
+    ("net/rds/", "rds"),
+    ("net/sctp/", "sctp"),
 )
 #: Keys that left /proc/sys, and where to.
 MOVED = {
-    "kernel/sched_min_granularity_ns": "debugfs in 5.13", "kernel/sched_wakeup_granularity_ns": "debugfs in 5.13",
-    "kernel/sched_migration_cost_ns": "debugfs in 5.13", "kernel/sched_latency_ns": "debugfs in 5.13",
+    "kernel/sched_min_granularity_ns": "debugfs in 5.13",
+    "kernel/sched_wakeup_granularity_ns": "debugfs in 5.13",
+    "kernel/sched_migration_cost_ns": "debugfs in 5.13",
+    "kernel/sched_latency_ns": "debugfs in 5.13",
     "kernel/sched_tunable_scaling": "debugfs in 5.13",
 }
 
-#: What was read. `live`, `target`, `refusal` and `absent` are by setting name; `twin` is the live value of a key's exclusive twin.
-Observed = NamedTuple("Observed", [
-    ("files", List[configfiles.ConfigFile]), ("assignments", Assignments), ("own", Dict[str, str]), ("live", Dict[str, View]),
-    ("target", Dict[str, str]), ("refusal", Dict[str, str]), ("absent", Dict[str, str]), ("twin", Dict[str, str]),
-    ("boot", Dict[str, str]), ("tuned", Tuned), ("owner", Dict[str, str]), ("facts", Dict[str, Any])])
+
+class Observed(NamedTuple):
+    """What was read. `live`, `target`, `refusal` and `absent` are by setting name; `twin` is the live value of a
+    key's exclusive twin.
+    """
+
+    files: List[configfiles.ConfigFile]
+    assignments: Assignments
+    own: Dict[str, str]
+    live: Dict[str, View]
+    target: Dict[str, str]
+    refusal: Dict[str, str]
+    absent: Dict[str, str]
+    twin: Dict[str, str]
+    boot: Dict[str, str]
+    tuned: Tuned
+    owner: Dict[str, str]
+    facts: Dict[str, Any]
 
 
-def canonical(name):
-    # type: (str) -> str
+def canonical(name: str) -> str:
     """One spelling for each key, whichever of the two a person used."""
     return dot_form(path_form(name))
 
@@ -56,12 +75,15 @@ def canonical(name):
 # -- observe ----------------------------------------------------------------------------------------------------
 
 
-def observe(context, entries):
-    # type: (Context, Dict[str, Entry]) -> Observed
+def observe(context: Context, entries: Dict[str, Entry]) -> Observed:
     host = context.host
     files = _files(host)
     assignments = Assignments(files)
-    live, target, refusal, absent, twin = {}, {}, {}, {}, {}  # type: Any, Any, Any, Any, Any
+    live: Dict[str, View] = {}
+    target: Dict[str, str] = {}
+    refusal: Dict[str, str] = {}
+    absent: Dict[str, str] = {}
+    twin: Dict[str, str] = {}
     for name in entries:
         key = _existing(host, path_form(name))
         target[name] = "/proc/sys/" + key
@@ -73,14 +95,25 @@ def observe(context, entries):
         if name in TWINS:
             twin[name] = host.read_or("/proc/sys/" + path_form(TWINS[name]), "0")
     boot = {
-        path_form(word[len("sysctl."):]): value or "" for word, value in cmdline.words(context.cmdline()) if word.startswith("sysctl.")}
+        path_form(word[len("sysctl.") :]): value or "" for word, value in cmdline.words(context.cmdline()) if word.startswith("sysctl.")
+    }
     return Observed(
-        files, assignments, own_lines(host), live, target, refusal, absent, twin, boot, context.tuned(),
-        _owners(host, assignments, entries), context.facts())
+        files,
+        assignments,
+        own_lines(host),
+        live,
+        target,
+        refusal,
+        absent,
+        twin,
+        boot,
+        context.tuned(),
+        _owners(host, assignments, entries),
+        context.facts(),
+    )
 
 
-def own_lines(host):
-    # type: (Reader) -> Dict[str, str]
+def own_lines(host: Reader) -> Dict[str, str]:
     """What our own file gives: setting name -> value. Empty when it is not there, masked or not readable as a file of ours."""
     if host.link(FILE) is not None:
         return {}
@@ -91,18 +124,15 @@ def own_lines(host):
     return {dot_form(one.key): one.value for one in found if one.value is not None}
 
 
-def read_live(host, target):
-    # type: (Reader, str) -> str
+def read_live(host: Reader, target: str) -> str:
     return rules.normal(host.read(target))
 
 
-def notes(observed):
-    # type: (Observed) -> List[str]
+def notes(observed: Observed) -> List[str]:
     return configfiles.unread_notes(observed.files) + observed.assignments.notes
 
 
-def _files(host):
-    # type: (Reader) -> List[configfiles.ConfigFile]
+def _files(host: Reader) -> List[configfiles.ConfigFile]:
     directories = [path for path in DIRECTORIES if not (path == "/lib/sysctl.d" and host.link("/lib") is not None)]
     files = configfiles.read_directories(host, directories)
     if not any(host.exists(path) for path in SYSTEMD) and host.exists("/etc/sysctl.conf"):
@@ -110,8 +140,7 @@ def _files(host):
     return files
 
 
-def _existing(host, key):
-    # type: (Reader, str) -> str
+def _existing(host: Reader, key: str) -> str:
     """The path that a key names. `net/ipv4/conf/bond0/101/x` came from dots: where it is not there, the parts are joined with dots again
     as the directories that do exist want it."""
     if host.exists("/proc/sys/" + key):
@@ -128,16 +157,14 @@ def _existing(host, key):
     return found.rstrip("/")
 
 
-def _live(host, path):
-    # type: (Reader, str) -> View
+def _live(host: Reader, path: str) -> View:
     try:
         return {"value": read_live(host, path), "from": path}
     except HostError as error:
         return {"error": error.reason, "from": path}
 
 
-def _refusal(context, path):
-    # type: (Context, str) -> str
+def _refusal(context: Context, path: str) -> str:
     try:
         if not context.host.mode(path) & 0o222:
             return "the kernel offers this key for reading only"
@@ -148,24 +175,22 @@ def _refusal(context, path):
     return ""
 
 
-def _why_absent(host, key, container):
-    # type: (Reader, str, str) -> str
+def _why_absent(host: Reader, key: str, container: str) -> str:
     if host.is_directory("/proc/sys/" + key):
         return "this is a directory of keys, not a key"
     if key in MOVED:
-        return "the kernel moved this key to {0}".format(MOVED[key])
+        return f"the kernel moved this key to {MOVED[key]}"
     for prefix, module in MODULES:
         if key.startswith(prefix):
-            return "the module {0}, which brings this key, is not loaded".format(module)
+            return f"the module {module}, which brings this key, is not loaded"
     if container != "none":
-        return "this key is not visible inside a container ({0})".format(container)
+        return f"this key is not visible inside a container ({container})"
     return "this kernel has no such key"
 
 
-def _owners(host, assignments, entries):
-    # type: (Reader, Assignments, Dict[str, Entry]) -> Dict[str, str]
+def _owners(host: Reader, assignments: Assignments, entries: Dict[str, Entry]) -> Dict[str, str]:
     """file -> owner, asked only for files that win with a value that is not wanted: each question is a command."""
-    found = {}  # type: Dict[str, str]
+    found: Dict[str, str] = {}
     for name, entry in entries.items():
         winner = assignments.winner(_existing(host, path_form(name)))
         if winner is None or winner.file == FILE or winner.file in found or rules.satisfied(entry["rule"], winner.value or ""):
@@ -177,22 +202,20 @@ def _owners(host, assignments, entries):
 # -- compare ----------------------------------------------------------------------------------------------------
 
 
-def compare(entries, observed):
-    # type: (Dict[str, Entry], Observed) -> Dict[str, Finding]
+def compare(entries: Dict[str, Entry], observed: Observed) -> Dict[str, Finding]:
     """Pure: what the profile wants and what was read, to one finding for each setting."""
     return {name: _compare(name, entry, observed) for name, entry in entries.items()}
 
 
-def _compare(name, entry, observed):
-    # type: (str, Entry, Observed) -> Finding
+def _compare(name: str, entry: Entry, observed: Observed) -> Finding:
     if name in observed.absent:
         return settings.not_applicable(observed.absent[name])
     live = observed.live[name]
-    key = observed.target[name][len("/proc/sys/"):]
+    key = observed.target[name][len("/proc/sys/") :]
     twin = observed.twin.get(name, "0")
-    detail = []  # type: List[str]
+    detail: List[str] = []
     if twin not in ("", "0") and live.get("value") == "0":
-        sentence = "its exclusive twin {0} = {1} is in force".format(TWINS[name], twin)
+        sentence = f"its exclusive twin {TWINS[name]} = {twin} is in force"
         if not settings.mends(entry):
             return settings.not_applicable(sentence, {"live": live})
         detail.append(sentence)
@@ -200,16 +223,26 @@ def _compare(name, entry, observed):
     ours = Ours(FILE, observed.own.get(dot_form(key)), configfiles.link_of(observed.files, FILE))
     others = [one for one in observed.assignments.naming(key) if one.file != FILE]
     finding = settings.judge(
-        entry, live, observed.target[name], persisted, ours, winner, others[-1].value if others else None, _default(name, observed),
-        observed.refusal.get(name, ""), detail)
+        entry,
+        live,
+        observed.target[name],
+        persisted,
+        ours,
+        winner,
+        others[-1].value if others else None,
+        _default(name, observed),
+        observed.refusal.get(name, ""),
+        detail,
+    )
     if finding["holds"]:
         finding["detail"].extend(_neighbours(observed, key, winner))
+        if "overridden" in finding["holds"] and settings.mends(entry):
+            finding["changes"].extend(_rivals(name, observed))
         finding["changes"] = [_placed(name, key, change, twin) for change in finding["changes"]]
     return finding
 
 
-def _persisted(name, key, observed):
-    # type: (str, str, Observed) -> Any
+def _persisted(name: str, key: str, observed: Observed) -> Any:
     """(view, winner) of the next boot."""
     hidden = configfiles.unreadable(observed.files)
     if hidden:
@@ -217,55 +250,49 @@ def _persisted(name, key, observed):
     assignments = observed.assignments
     tuned = observed.tuned
     if tuned.running and not tuned.yields_to_sysctl_d and dot_form(key) in tuned.options.get("sysctl", {}):
-        origin = "tuned profile {0}".format(" ".join(tuned.profiles))
+        origin = "tuned profile {}".format(" ".join(tuned.profiles))
         return {"value": rules.normal(tuned.options["sysctl"][dot_form(key)]), "from": origin}, Winner(origin, "tuned", False)
     mine = assignments.winner(key)
     twin_key = path_form(TWINS[name]) if name in TWINS else ""
     twin = assignments.winner(twin_key) if twin_key else None
     if twin is not None and assignments.position(twin_key) > assignments.position(key) and rules.normal(twin.value) not in ("", "0"):
-        return ({"value": "0", "from": "{0}, which sets {1}".format(_place(twin), TWINS[name])}, _winner(twin, observed))
+        return ({"value": "0", "from": f"{_place(twin)}, which sets {TWINS[name]}"}, _winner(twin, observed))
     if mine is not None:
         return {"value": rules.normal(mine.value), "from": _place(mine)}, _winner(mine, observed)
     if key in observed.boot:
-        return ({"value": rules.normal(observed.boot[key]), "from": "/proc/cmdline"},
-                Winner("/proc/cmdline", "kernel command line", False))
+        return ({"value": rules.normal(observed.boot[key]), "from": "/proc/cmdline"}, Winner("/proc/cmdline", "kernel command line", False))
     link = configfiles.link_of(observed.files, FILE)
     if link is not None:
-        return {"unset": "our file is masked"}, Winner("{0} -> {1}".format(FILE, link), "a link in the place of our file", False)
+        return {"unset": "our file is masked"}, Winner(f"{FILE} -> {link}", "a link in the place of our file", False)
     default = _default(name, observed)
     if default is not None:
         return {"value": default, "from": "kernel default"}, None
     return {"unset": "no file sets it"}, None
 
 
-def _winner(assignment, observed):
-    # type: (Assignment, Observed) -> Winner
+def _winner(assignment: Assignment, observed: Observed) -> Winner:
     if assignment.file == FILE:
         return Winner(_place(assignment), settings.OWNER, True)
     return Winner(_place(assignment), observed.owner.get(assignment.file, "another file"), False)
 
 
-def _place(assignment):
-    # type: (Assignment) -> str
-    return "{0}:{1}".format(assignment.file, assignment.line)
+def _place(assignment: Assignment) -> str:
+    return f"{assignment.file}:{assignment.line}"
 
 
-def _default(name, observed):
-    # type: (str, Observed) -> Optional[str]
+def _default(name: str, observed: Observed) -> Optional[str]:
     return sysctl_defaults.boot_default(name, observed.facts, observed.live.get(name, {}).get("value", ""))
 
 
-def _neighbours(observed, key, winner):
-    # type: (Observed, str, Optional[Winner]) -> List[str]
+def _neighbours(observed: Observed, key: str, winner: Optional[Winner]) -> List[str]:
     """The other places that set this key, for somebody who looks for whose doing it is."""
     others = [one for one in observed.assignments.naming(key) if winner is None or _place(one) != winner.origin]
     if not others:
         return []
-    return ["also set by {0}".format(", ".join("{0} ({1})".format(_place(one), rules.normal(one.value)) for one in others))]
+    return ["also set by {}".format(", ".join(f"{_place(one)} ({rules.normal(one.value)})" for one in others))]
 
 
-def _placed(name, key, change, twin):
-    # type: (str, str, settings.Change, str) -> settings.Change
+def _placed(name: str, key: str, change: settings.Change, twin: str) -> settings.Change:
     """A change with what it takes to write and to undo it: our file names a key as systemd will read it, and since setting a key zeroes its
     twin and zero cannot be written back, going back means setting the twin."""
     if change["view"] == "persisted":
@@ -275,23 +302,23 @@ def _placed(name, key, change, twin):
     return change
 
 
-# -- apply ------------------------------------------------------------------------------------------------------
-
-
-def render(lines):
-    # type: (Dict[str, str]) -> List[str]
-    """The lines of our file."""
-    return ["{0} = {1}".format(spelled(path_form(name)), lines[name]) for name in sorted(lines)]
-
-
-def rivals(name, observed):
-    # type: (str, Observed) -> List[Rival]
+def _rivals(name: str, observed: Observed) -> List[settings.Change]:
     """The lines of other files in /etc/sysctl.d that win over ours, for a user who lets us put them aside. What lies elsewhere belongs to a
     package or the machine, and /etc/sysctl.conf is never touched, also not through a link."""
-    key = observed.target[name][len("/proc/sys/"):]
+    key = observed.target[name][len("/proc/sys/") :]
     keys = {key, path_form(TWINS[name])} if name in TWINS else {key}
     links = {file.path for file in observed.files if file.link is not None}
     ours = max([number for number, one in enumerate(observed.assignments.all) if one.file == FILE and one.key == key] or [-1])
     return [
-        Rival(one.file, one.line) for one in observed.assignments.all[ours + 1:]
-        if one.file != FILE and one.file.startswith("/etc/sysctl.d/") and one.file not in links and one.key in keys]
+        settings.put_aside(one.file, one.line)
+        for one in observed.assignments.all[ours + 1 :]
+        if one.file != FILE and one.file.startswith("/etc/sysctl.d/") and one.file not in links and one.key in keys
+    ]
+
+
+# -- apply ------------------------------------------------------------------------------------------------------
+
+
+def render(lines: Dict[str, str]) -> List[str]:
+    """The lines of our file."""
+    return [f"{spelled(path_form(name))} = {lines[name]}" for name in sorted(lines)]

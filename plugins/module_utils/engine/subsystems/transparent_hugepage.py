@@ -7,13 +7,14 @@ persisted  the write that wins at the next boot: tuned (after tmpfiles.d), tmpfi
 boot       what the command line gave to this boot
 live       /sys/kernel/mm/transparent_hugepage (Documentation/admin-guide/mm/transhuge.rst)
 """
+
 import re
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from .. import cmdline, configfiles, owners, rules, settings
 from ..context import Context
 from ..host import HostError, Reader
-from ..settings import Entry, Finding, Ours, Rival, View, Winner
+from ..settings import Entry, Finding, Ours, View, Winner
 from ..tmpfiles import Write, Writes, parse
 from ..tuned import Tuned
 
@@ -26,41 +27,67 @@ DIRECTORIES = ["/etc/tmpfiles.d", "/run/tmpfiles.d", "/usr/local/lib/tmpfiles.d"
 WORDS = {"enabled": "transparent_hugepage", "shmem_enabled": "transparent_hugepage_shmem"}
 LARGE_PAGE = 65536
 
-#: What was read. `live`, `choices`, `refusal` and `absent` are by setting name; `choices` is empty for numbers.
-Observed = NamedTuple("Observed", [
-    ("files", List[configfiles.ConfigFile]), ("writes", Writes), ("own", Dict[str, str]), ("live", Dict[str, View]),
-    ("choices", Dict[str, List[str]]), ("refusal", Dict[str, str]), ("absent", Dict[str, str]), ("cmdline", str),
-    ("tuned", Tuned), ("kernel_default", str), ("owner", Dict[str, str]), ("page_size", int)])
+
+class Observed(NamedTuple):
+    """What was read. `live`, `choices`, `refusal` and `absent` are by setting name; `choices` is empty for
+    numbers.
+    """
+
+    files: List[configfiles.ConfigFile]
+    writes: Writes
+    own: Dict[str, str]
+    live: Dict[str, View]
+    choices: Dict[str, List[str]]
+    refusal: Dict[str, str]
+    absent: Dict[str, str]
+    cmdline: str
+    tuned: Tuned
+    kernel_default: str
+    owner: Dict[str, str]
+    page_size: int
 
 
-def canonical(name):
-    # type: (str) -> str
+def canonical(name: str) -> str:
     return name.strip("/")
 
 
 # -- observe ----------------------------------------------------------------------------------------------------
 
 
-def observe(context, entries):
-    # type: (Context, Dict[str, Entry]) -> Observed
+def observe(context: Context, entries: Dict[str, Entry]) -> Observed:
     host = context.host
     files = configfiles.read_directories(host, DIRECTORIES)
     writes = Writes(files)
-    live, choices, refusal, absent = {}, {}, {}, {}  # type: Any, Any, Any, Any
+    live: Dict[str, View] = {}
+    choices: Dict[str, List[str]] = {}
+    refusal: Dict[str, str] = {}
+    absent: Dict[str, str] = {}
     for name in entries:
         path = BASE + name
         if not host.exists(path):
-            absent[name] = "this kernel has no such knob" if host.is_directory(BASE) else "this kernel is built without transparent huge pages"
+            absent[name] = (
+                "this kernel has no such knob" if host.is_directory(BASE) else "this kernel is built without transparent huge pages"
+            )
             continue
         live[name], choices[name] = _live(host, path)
         refusal[name] = "/sys is mounted read-only here" if "ro" in context.mount_options(path).split(",") else ""
     return Observed(
-        files, writes, own_lines(host), live, choices, refusal, absent, context.cmdline(), context.tuned(), _kernel_default(host),
-        _owners(host, writes, entries), context.facts().get("page_size", 0))
+        files,
+        writes,
+        own_lines(host),
+        live,
+        choices,
+        refusal,
+        absent,
+        context.cmdline(),
+        context.tuned(),
+        _kernel_default(host),
+        _owners(host, writes, entries),
+        context.facts().get("page_size", 0),
+    )
 
 
-def own_lines(host):
-    # type: (Reader) -> Dict[str, str]
+def own_lines(host: Reader) -> Dict[str, str]:
     """What our own file gives: setting name -> value."""
     if host.link(FILE) is not None:
         return {}
@@ -68,25 +95,22 @@ def own_lines(host):
         found, _notes = parse(host.read(FILE), FILE)
     except HostError:
         return {}
-    lines = {}  # type: Dict[str, str]
+    lines: Dict[str, str] = {}
     for _kind, write in found:
         if write.path.startswith(BASE):
-            lines.setdefault(write.path[len(BASE):], write.value)
+            lines.setdefault(write.path[len(BASE) :], write.value)
     return lines
 
 
-def read_live(host, target):
-    # type: (Reader, str) -> str
+def read_live(host: Reader, target: str) -> str:
     return _chosen(host.read(target))[0]
 
 
-def notes(observed):
-    # type: (Observed) -> List[str]
+def notes(observed: Observed) -> List[str]:
     return configfiles.unread_notes(observed.files) + observed.writes.notes
 
 
-def _live(host, path):
-    # type: (Reader, str) -> Tuple[View, List[str]]
+def _live(host: Reader, path: str) -> Tuple[View, List[str]]:
     try:
         value, choices = _chosen(host.read(path))
     except HostError as error:
@@ -94,8 +118,7 @@ def _live(host, path):
     return {"value": value, "from": path}, choices
 
 
-def _chosen(text):
-    # type: (str) -> Tuple[str, List[str]]
+def _chosen(text: str) -> Tuple[str, List[str]]:
     """`always [madvise] never` -> (madvise, all three); a plain number has no choices."""
     match = re.search(r"\[([^\]\s]+)\]", text)
     if match is None:
@@ -103,22 +126,20 @@ def _chosen(text):
     return match.group(1), text.replace("[", " ").replace("]", " ").split()
 
 
-def _kernel_default(host):
-    # type: (Reader) -> str
+def _kernel_default(host: Reader) -> str:
     """What the kernel was built to begin with, or nothing when its configuration is not there to be read."""
     try:
-        config = host.read("/boot/config-{0}".format(host.uname()["release"]))
+        config = host.read("/boot/config-{}".format(host.uname()["release"]))
     except HostError:
         return ""
     for option, word in (("ALWAYS", "always"), ("MADVISE", "madvise"), ("NEVER", "never")):
-        if re.search("^CONFIG_TRANSPARENT_HUGEPAGE_{0}=y$".format(option), config, re.M):
+        if re.search(f"^CONFIG_TRANSPARENT_HUGEPAGE_{option}=y$", config, re.M):
             return word
     return ""
 
 
-def _owners(host, writes, entries):
-    # type: (Reader, Writes, Dict[str, Entry]) -> Dict[str, str]
-    found = {}  # type: Dict[str, str]
+def _owners(host: Reader, writes: Writes, entries: Dict[str, Entry]) -> Dict[str, str]:
+    found: Dict[str, str] = {}
     for name, entry in entries.items():
         winner = writes.winner(BASE + name)
         if winner is None or winner.file == FILE or winner.file in found or rules.satisfied(entry["rule"], winner.value):
@@ -130,14 +151,12 @@ def _owners(host, writes, entries):
 # -- compare ----------------------------------------------------------------------------------------------------
 
 
-def compare(entries, observed):
-    # type: (Dict[str, Entry], Observed) -> Dict[str, Finding]
+def compare(entries: Dict[str, Entry], observed: Observed) -> Dict[str, Finding]:
     """Pure: what the profile wants and what was read, to one finding for each setting."""
     return {name: _compare(name, entry, observed) for name, entry in entries.items()}
 
 
-def _compare(name, entry, observed):
-    # type: (str, Entry, Observed) -> Finding
+def _compare(name: str, entry: Entry, observed: Observed) -> Finding:
     if name in observed.absent:
         return settings.not_applicable(observed.absent[name])
     live = observed.live[name]
@@ -145,21 +164,21 @@ def _compare(name, entry, observed):
     desired = rules.target(entry["rule"], live.get("value"))
     choices = observed.choices[name]
     if not refusal and choices and desired not in choices:
-        refusal = "this kernel takes only: {0}".format(", ".join(choices))
+        refusal = "this kernel takes only: {}".format(", ".join(choices))
     boot = cmdline.last(observed.cmdline, WORDS[name]) if name in WORDS else None
     persisted, winner = _persisted(name, boot, observed)
     ours = Ours(FILE, observed.own.get(name), configfiles.link_of(observed.files, FILE))
-    finding = settings.judge(
-        entry, live, BASE + name, persisted, ours, winner, refusal=refusal or observed.refusal.get(name, ""))
+    finding = settings.judge(entry, live, BASE + name, persisted, ours, winner, refusal=refusal or observed.refusal.get(name, ""))
     if boot is not None:
         finding["views"]["boot"] = {"value": boot, "from": "/proc/cmdline"}
+    if "overridden" in finding["holds"] and settings.mends(entry):
+        finding["changes"].extend(_rivals(name, observed))
     if finding["holds"]:
         finding["detail"].extend(_neighbours(name, boot, observed, winner))
     return finding
 
 
-def _for_page_size(name, entry, page_size):
-    # type: (str, Entry, int) -> Tuple[Entry, str]
+def _for_page_size(name: str, entry: Entry, page_size: int) -> Tuple[Entry, str]:
     """On kernels with 64 KiB pages a huge page is 512 MiB: `always` wastes memory by the gigabyte and is never taken as right."""
     if page_size != LARGE_PAGE or name != "enabled":
         return entry, ""
@@ -173,8 +192,7 @@ def _for_page_size(name, entry, page_size):
     return entry, ""
 
 
-def _persisted(name, boot, observed):
-    # type: (str, Optional[str], Observed) -> Any
+def _persisted(name: str, boot: Optional[str], observed: Observed) -> Any:
     """(view, winner) of the next boot."""
     hidden = configfiles.unreadable(observed.files)
     if hidden:
@@ -183,7 +201,7 @@ def _persisted(name, boot, observed):
     vm = tuned.options.get("vm", {})
     said = vm.get("transparent_hugepages", vm.get("transparent_hugepage"))
     if name == "enabled" and tuned.running and said and boot is None:  # tuned leaves it alone when the command line sets it
-        origin = "tuned profile {0}".format(" ".join(tuned.profiles))
+        origin = "tuned profile {}".format(" ".join(tuned.profiles))
         return {"value": said, "from": origin}, Winner(origin, "tuned", False)
     write = observed.writes.winner(BASE + name)
     if write is not None:
@@ -196,33 +214,31 @@ def _persisted(name, boot, observed):
     return {"unset": "no file sets it"}, None
 
 
-def _neighbours(name, boot, observed, winner):
-    # type: (str, Optional[str], Observed, Optional[Winner]) -> List[str]
-    found = ["{0} ({1})".format(_place(one), one.value) for one in observed.writes.naming(BASE + name)]
+def _neighbours(name: str, boot: Optional[str], observed: Observed, winner: Optional[Winner]) -> List[str]:
+    found = [f"{_place(one)} ({one.value})" for one in observed.writes.naming(BASE + name)]
     if boot is not None:
-        found.append("/proc/cmdline ({0})".format(boot))
+        found.append(f"/proc/cmdline ({boot})")
     others = [one for one in found if winner is None or not one.startswith(winner.origin + " ")]
-    return ["also set by {0}".format(", ".join(others))] if others else []
+    return ["also set by {}".format(", ".join(others))] if others else []
 
 
-def _place(write):
-    # type: (Write) -> str
-    return "{0}:{1}".format(write.file, write.line)
+def _place(write: Write) -> str:
+    return f"{write.file}:{write.line}"
+
+
+def _rivals(name: str, observed: Observed) -> List[settings.Change]:
+    """The lines of other files in /etc/tmpfiles.d that reach this knob, for a user who lets us put them aside."""
+    links = {file.path for file in observed.files if file.link is not None}
+    return [
+        settings.put_aside(one.file, one.line)
+        for one in observed.writes.naming(BASE + name)
+        if one.file != FILE and one.file.startswith("/etc/tmpfiles.d/") and one.file not in links and one.path == BASE + name
+    ]
 
 
 # -- apply ------------------------------------------------------------------------------------------------------
 
 
-def render(lines):
-    # type: (Dict[str, str]) -> List[str]
+def render(lines: Dict[str, str]) -> List[str]:
     """The lines of our file."""
-    return ["w {0}{1} - - - - {2}".format(BASE, name, lines[name]) for name in sorted(lines)]
-
-
-def rivals(name, observed):
-    # type: (str, Observed) -> List[Rival]
-    """The lines of other files in /etc/tmpfiles.d that reach this knob, for a user who lets us put them aside."""
-    links = {file.path for file in observed.files if file.link is not None}
-    return [
-        Rival(one.file, one.line) for one in observed.writes.naming(BASE + name)
-        if one.file != FILE and one.file.startswith("/etc/tmpfiles.d/") and one.file not in links and one.path == BASE + name]
+    return [f"w {BASE}{name} - - - - {lines[name]}" for name in sorted(lines)]
