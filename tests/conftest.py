@@ -18,7 +18,7 @@ def link_the_checkout():
         return
     os.makedirs(os.path.dirname(link), exist_ok=True)
     # Several Pythons may start at the same moment: a rename is atomic, a removal followed by a link is not.
-    fresh = "{}.{}".format(link, os.getpid())
+    fresh = f"{link}.{os.getpid()}"
     os.symlink(ROOT, fresh)
     os.replace(fresh, link)
 

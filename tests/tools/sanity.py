@@ -40,7 +40,10 @@ def prepare_home(home: Path, commands: Path) -> Path:
 
 def pip_versions(commands: Path) -> list[str]:
     """The versions of pip that this ansible-test asks for."""
-    found = [path.read_text(encoding="utf-8") for path in commands.parent.glob("lib/*/site-packages/ansible_test/_internal/python_requirements.py")]
+    found = [
+        path.read_text(encoding="utf-8")
+        for path in commands.parent.glob("lib/*/site-packages/ansible_test/_internal/python_requirements.py")
+    ]
     return re.findall(r"pip='([0-9.]+)'", "".join(found))
 
 

@@ -92,7 +92,7 @@ class Runner:
         """The exit status, or None when the step took too long and was ended."""
         environment = {**os.environ, **{name: str(value) for name, value in step.environment.items()}}
         with log.open("wb") as output:
-            if not shutil.which(step.command[0]):
+            if not shutil.which(step.command[0], path=environment["PATH"]):
                 output.write(f"there is no {step.command[0]}\n".encode())
                 return 127
             child = subprocess.Popen(

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What `./run test` and `./run test-fast` run: first the places to run in, then all steps, two at a time.
 
-    suite.py [--fast] [--only WORD]
+suite.py [--fast] [--only WORD]
 """
 
 from __future__ import annotations
@@ -78,8 +78,7 @@ def prepare() -> Places:
     places = Places(
         found=found,
         units={
-            version: venvs.make(CACHE / "venvs" / f"unit-{version}", python, REQUIREMENTS / "unit.txt")
-            for version, python in found.items()
+            version: venvs.make(CACHE / "venvs" / f"unit-{version}", python, REQUIREMENTS / "unit.txt") for version, python in found.items()
         },
         newest=newest,
         oldest=oldest and venvs.make(CACHE / "venvs" / "oldest-core", oldest, REQUIREMENTS / "oldest-core.txt"),
@@ -98,7 +97,7 @@ def first(versions: tuple[str, ...], found: dict[str, Path]) -> Path | None:
 
 def install(places: Places) -> None:
     """Build the collection and install it, as a user would."""
-    galaxy = [places.newest / "ansible-galaxy", "collection"]
+    galaxy: venvs.Command = [places.newest / "ansible-galaxy", "collection"]
     built = CACHE / "built"
     shutil.rmtree(built, ignore_errors=True)
     venvs.do([*galaxy, "build", "--output-path", built, places.copy])
@@ -110,9 +109,7 @@ def missing_pythons(found: dict[str, Path]) -> list[Result]:
     strict = os.environ.get("CI") == "true" or os.environ.get("GPUFLEET_ALL_PYTHONS") == "1"
     counts = Counts(failed=1) if strict else Counts(skipped=1)
     return [
-        Result(f"units {version}", counts, note=f"no working python{version} here")
-        for version in pythons.REQUIRED
-        if version not in found
+        Result(f"units {version}", counts, note=f"no working python{version} here") for version in pythons.REQUIRED if version not in found
     ]
 
 
@@ -149,9 +146,7 @@ def sanity_step(places: Places) -> Step:
 def ansible_steps(places: Places) -> list[Step]:
     """Tests of control-node code with the newest core and the oldest; integration tests choose for themselves."""
     cores = {"newest core": places.newest, **({"core 2.16": places.oldest} if places.oldest else {})}
-    units = [
-        pytest_step(f"units control node, {name}", commands, "tests/unit/controller") for name, commands in cores.items()
-    ]
+    units = [pytest_step(f"units control node, {name}", commands, "tests/unit/controller") for name, commands in cores.items()]
     environment = {
         "GPUFLEET_COLLECTIONS": places.installed,
         "GPUFLEET_ANSIBLE_NEWEST": places.newest,
@@ -162,18 +157,15 @@ def ansible_steps(places: Places) -> list[Step]:
 
 
 def unit_steps(places: Places) -> list[Step]:
-    engine = [
-        pytest_step(f"units {version}", commands, "tests/unit/engine") for version, commands in places.units.items()
-    ]
+    engine = [pytest_step(f"units {version}", commands, "tests/unit/engine") for version, commands in places.units.items()]
     return [pytest_step("repository", places.newest, "tests/repository"), *engine]
 
 
 def pytest_step(name: str, commands: Path, folder: str, environment: dict[str, Path] | None = None) -> Step:
     report = f"{name.replace(' ', '-').replace(',', '')}.xml"
-    command = [commands / "python", "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={JUNIT / report}", folder]
     return Step(
         name,
-        command,
+        [commands / "python", "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={JUNIT / report}", folder],
         ROOT,
         environment={"PATH": path_with(commands), "PYTHONDONTWRITEBYTECODE": "1", **(environment or {})},
         junit=report,
@@ -187,7 +179,7 @@ def lint_steps(places: Places) -> list[Step]:
     collection = "ansible_collections.gpufleet.node.plugins"
     mypy = ("mypy", "--config-file", ROOT / "pyproject.toml", "--cache-dir", CACHE / "mypy")
     return [
-        lint("ansible-lint", "ansible-lint", "--offline", "--nocolor", "--quiet", folder=places.copy),
+        lint("ansible-lint", "ansible-lint", "--offline", "--nocolor", "-q", folder=places.copy, ANSIBLE_COLLECTIONS_PATH=CACHE / "stage"),
         lint("mypy engine", *mypy, "-p", f"{collection}.module_utils.engine", MYPYPATH=CACHE / "stage"),
         lint("mypy control node", *mypy, "-p", f"{collection}.plugin_utils", MYPYPATH=CACHE / "stage"),
         lint("mypy tools", *mypy, "tests/tools", "tests/repository", MYPYPATH="tests/tools:tests/repository"),

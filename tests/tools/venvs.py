@@ -12,6 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+Command = list[str | Path]
+
 STAMP = "gpufleet.stamp"
 
 # The pip that comes with 3.6 takes releases that 3.6 cannot run.
@@ -26,7 +28,7 @@ def make(folder: Path, python: Path, requirements: Path) -> Path:
         print(f"making {folder.name} from {requirements.name}", flush=True)
         shutil.rmtree(folder, ignore_errors=True)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        pip = [folder / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "install"]
+        pip: Command = [folder / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "install"]
         do([python, "-m", "venv", folder])
         do([*pip, PIP])
         do([*pip, "--requirement", requirements])
@@ -34,7 +36,7 @@ def make(folder: Path, python: Path, requirements: Path) -> Path:
     return folder / "bin"
 
 
-def do(command: list[str | Path]) -> None:
+def do(command: Command) -> None:
     """Run it quietly; when it fails the end of what it said is the message."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode != 0:
