@@ -10,11 +10,13 @@ Everything that is wrong comes together in one ProfileError, before any node is 
 
 from __future__ import annotations
 
+from .explain import expired_waivers, explain
 from .host import Wishes, compile_for_host, compile_wishes, search_dirs, wishes_of
-from .layers import Layer, compile_layers
-from .problems import Problem, ProfileError
+from .layers import Layer, compile_layers, subsystem_named
+from .problems import InputError, Problem, ProfileError
 
 __all__ = [
+    "InputError",
     "Layer",
     "Problem",
     "ProfileError",
@@ -22,6 +24,9 @@ __all__ = [
     "compile_for_host",
     "compile_layers",
     "compile_wishes",
+    "expired_waivers",
+    "explain",
     "search_dirs",
+    "subsystem_named",
     "wishes_of",
 ]

@@ -41,9 +41,7 @@ def when_of(given: Plain) -> dict[str, Condition]:
 
 def _condition(name: str, given: Plain) -> Condition:
     if name not in CONDITIONS:
-        raise InputError(
-            "is no condition that a node can be asked for", _OTHER_WORDS.get(name) or nearest(name, CONDITIONS), at=name
-        )
+        raise InputError("is no condition that a node can be asked for", _OTHER_WORDS.get(name) or nearest(name, CONDITIONS), at=name)
     try:
         if name == "virtualised":
             return _yes_or_no(given)

@@ -9,11 +9,12 @@ import datetime
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from .conditions import Condition, when_of
 from .plain import Plain
 from .problems import InputError, Problems, nearest, one_of_words, show
-from .rules import KINDS, Rule, rule_of, values
+from .rules import KINDS, Rule, rule_of
 
 IMPACTS = ("correctness", "performance", "hygiene")
 DISTURBS = ("nothing", "jitter", "job")
@@ -75,24 +76,18 @@ class Entry:
         return {**sure, **({"when": self.when} if self.when else {}), **({"waive": self.waive} if self.waive else {})}
 
 
-def entry_of(
-    given: Plain, below: Entry | None, judge: Callable[[Rule], None], problems: Problems, file: str, key: str
-) -> Entry | None:
+def entry_of(given: Plain, below: Entry | None, judge: Callable[[Rule], None], problems: Problems, file: str, key: str) -> Entry | None:
     """The entry that a layer makes of what it says and of the entry below it; None where something is wrong, which `problems` then has."""
     before = len(problems)
     written: dict[str, Plain] = given if isinstance(given, dict) else {"exact": given}
     for name in written:
         if name not in KEYS:
-            problems.add(
-                file, key, InputError("stands beside no rule", _OTHER_WORDS.get(name) or nearest(name, KEYS), at=name)
-            )
+            problems.add(file, key, InputError("stands beside no rule", _OTHER_WORDS.get(name) or nearest(name, KEYS), at=name))
     has_rule = any(name in written for name in (*KINDS, "set"))
 
-    rule = below.rule if below and not has_rule else problems.attempt(file, key, lambda: _judged_rule(written, judge))
-    beside = {
-        name: problems.attempt(file, f"{key}/{name}", lambda name=name: _PARSERS[name](written[name]))  # type: ignore[misc]
-        for name in BESIDE
-        if name in written
+    rule = below.rule if below and not has_rule else problems.attempt(file, key, _judged_rule, written, judge)
+    beside: dict[str, Any] = {
+        name: problems.attempt(file, f"{key}/{name}", _PARSERS[name], written[name]) for name in BESIDE if name in written
     }
     if below:
         # A new rule is a new wish: that the old one was only checked, or waived, says nothing about it.
@@ -102,17 +97,13 @@ def entry_of(
         problems.add(
             file,
             key,
-            InputError(
-                f"impact is missing: no lower layer has this setting, so say {', '.join(IMPACTS[:-1])} or {IMPACTS[-1]}"
-            ),
+            InputError(f"impact is missing: no lower layer has this setting, so say {', '.join(IMPACTS[:-1])} or {IMPACTS[-1]}"),
         )
-    return Entry(rule=rule, **beside) if rule and len(problems) == before else None  # type: ignore[arg-type]
+    return Entry(rule=rule, **beside) if rule and len(problems) == before else None
 
 
 def _judged_rule(written: dict[str, Plain], judge: Callable[[Rule], None]) -> Rule:
     rule = rule_of(written)
-    if not values(rule):
-        raise InputError("the rule is empty")
     judge(rule)
     return rule
 
@@ -143,11 +134,7 @@ def _waive(given: Plain) -> dict[str, str] | None:
     for name in ("reason", "until"):
         if given.get(name) is None:
             raise InputError(f"{name} is missing: a waiver has a reason and a last day")
-    return {
-        name: _date(given[name]) if name == "until" else _waive_text(name, given[name])
-        for name in WAIVE
-        if name in given
-    }
+    return {name: _date(given[name]) if name == "until" else _waive_text(name, given[name]) for name in WAIVE if name in given}
 
 
 def _waive_text(name: str, given: Plain) -> str:

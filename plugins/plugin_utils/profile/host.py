@@ -53,14 +53,30 @@ def compile_for_host(
 def wishes_of(variables: Mapping[str, Any], template: Callable[[Any], Any]) -> Wishes:
     """The profile's name and the overrides in the order of their variables' names."""
     problems = Problems()
-    profile = template(variables[PROFILE_VARIABLE]) if PROFILE_VARIABLE in variables else DEFAULT_PROFILE
-    if not isinstance(profile, str):
-        problems.add(PROFILE_VARIABLE, "", InputError(f"names a profile, so it is text, not {show(profile)}"))
+    profile = problems.attempt(PROFILE_VARIABLE, "", _profile_name, variables, template)
     overrides = {}
     for name in sorted(str(name) for name in variables if str(name).startswith(OVERRIDES_PREFIX)):
-        overrides[name] = problems.attempt(_layer_name(name), "", lambda name=name: plain(template(variables[name])))  # type: ignore[misc]
+        overrides[name] = problems.attempt(_layer_name(name), "", _resolved, variables, template, name)
     problems.raise_if_any()
     return Wishes(profile=str(profile), overrides=tuple(overrides.items()))
+
+
+def _profile_name(variables: Mapping[str, Any], template: Callable[[Any], Any]) -> str:
+    if PROFILE_VARIABLE not in variables:
+        return DEFAULT_PROFILE
+    profile = _resolved(variables, template, PROFILE_VARIABLE)
+    if not isinstance(profile, str):
+        raise InputError(f"names a profile, so it is text, not {show(profile)}")
+    return profile
+
+
+def _resolved(variables: Mapping[str, Any], template: Callable[[Any], Any], name: str) -> Plain:
+    try:
+        value = template(variables[name])
+    # Whatever a template can raise, the variable's name is what its author needs.
+    except Exception as error:
+        raise InputError(f"its template cannot be resolved: {error}") from error
+    return plain(value)
 
 
 def compile_wishes(

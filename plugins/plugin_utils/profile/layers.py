@@ -9,12 +9,12 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from .entry import TRUST_NAME, Entry, entry_of
 from .plain import Plain
-from .problems import InputError, Problems, nearest, show
-from .rules import Rule
+from .problems import InputError, Problem, Problems, ProfileError, nearest, show
 from .subsystems import SUBSYSTEMS
 
 VERSION = 1
@@ -39,8 +39,11 @@ class Layer:
         line = self.lines.get(path)
         return f"{self.file}:{line}" if line else self.file
 
-    def origin(self) -> dict[str, str]:
-        return {"layer": self.name, **({"file": self.file} if self.file else {})}
+    def origin(self, *path: str) -> dict[str, str | int]:
+        """The same for a program."""
+        line = self.lines.get(path)
+        file = {"file": self.file} if self.file else {}
+        return {"layer": self.name, **file, **({"line": line} if line else {})}
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,8 @@ def compile_layers(profile: str, layers: Sequence[Layer], problems: Problems | N
     for subsystem, settings in history.items():
         for setting, standings in settings.items():
             last = standings[-1]
-            told = {"from": last.layer.origin(), "lost": [_lost(standing) for standing in reversed(standings[:-1])]}
+            lost = [_lost(subsystem, standing) for standing in reversed(standings[:-1])]
+            told = {"from": last.layer.origin(subsystem, last.key), "lost": lost}
             if last.entry is None:
                 removed[f"{subsystem}/{setting}"] = told
                 continue
@@ -92,9 +96,16 @@ def compile_layers(profile: str, layers: Sequence[Layer], problems: Problems | N
     }
 
 
-def _lost(standing: _Standing) -> dict[str, str | Rule | bool]:
+def _lost(subsystem: str, standing: _Standing) -> dict[str, Any]:
     what = {"rule": standing.entry.rule} if standing.entry else {"removed": True}
-    return {**standing.layer.origin(), **what}
+    return {**standing.layer.origin(subsystem, standing.key), **what}
+
+
+def subsystem_named(name: str) -> str:
+    """The name, if a subsystem is called so."""
+    if name not in SUBSYSTEMS:
+        raise ProfileError([Problem("", "", f"there is no subsystem {name}", nearest(name, SUBSYSTEMS))])
+    return name
 
 
 def _lay(layer: Layer, history: dict[str, dict[str, list[_Standing]]], problems: Problems) -> None:
@@ -125,9 +136,7 @@ def _lay(layer: Layer, history: dict[str, dict[str, list[_Standing]]], problems:
 
 def _about_file(layer: Layer, name: str, given: Plain, problems: Problems) -> None:
     if layer.file is None:
-        problems.add(
-            layer.place(), name, InputError("belongs in a profile file; gpufleet_profile names the profile of a host")
-        )
+        problems.add(layer.place(), name, InputError("belongs in a profile file; gpufleet_profile names the profile of a host"))
     elif not isinstance(given, str):
         problems.add(layer.place(name), name, InputError(f"is text, not {show(given)}"))
 
@@ -140,16 +149,14 @@ def _lay_subsystem(
     for key, given in settings.items():
         place, path = layer.place(subsystem, key), f"{subsystem}/{key}"
         trusted = isinstance(given, dict) and given.get(TRUST_NAME) is True
-        setting = problems.attempt(place, path, lambda key=key, trusted=trusted: known.identify(key, trusted))  # type: ignore[misc]
+        setting = problems.attempt(place, path, known.identify, key, trusted)
         if setting is None:
             continue
         if setting in spelled:
             problems.add(
                 place,
                 path,
-                InputError(
-                    f"is the same setting as {spelled[setting]} in the same layer", setting if setting != key else None
-                ),
+                InputError(f"is the same setting as {spelled[setting]} in the same layer", setting if setting != key else None),
             )
             continue
         spelled[setting] = key
@@ -158,7 +165,7 @@ def _lay_subsystem(
             standings.append(_Standing(layer, None, key))
             continue
         below = standings[-1].entry if standings else None
-        entry = entry_of(given, below, lambda rule, setting=setting: known.judge(setting, rule), problems, place, path)  # type: ignore[misc]
+        entry = entry_of(given, below, partial(known.judge, setting), problems, place, path)
         if entry:
             standings.append(_Standing(layer, entry, key))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
@@ -23,9 +23,9 @@ class Problem:
     nearest: str | None = None
 
     def __str__(self) -> str:
-        place = f"{self.file}: {self.key}" if self.key else self.file
+        place = ": ".join(part for part in (self.file, self.key) if part)
         hint = f" (nearest valid name: {self.nearest})" if self.nearest else ""
-        return f"{place}: {self.message}{hint}"
+        return f"{place}: {self.message}{hint}" if place else f"{self.message}{hint}"
 
 
 class ProfileError(Exception):
@@ -62,10 +62,10 @@ class Problems:
         path = "/".join(part for part in (key, wrong.at) if part)
         self._found.append(Problem(file, path, wrong.message, wrong.nearest))
 
-    def attempt(self, file: str, key: str, function: Callable[[], Result]) -> Result | None:
+    def attempt(self, file: str, key: str, function: Callable[..., Result], *given: Any) -> Result | None:
         """The function's answer, or None and one problem more."""
         try:
-            return function()
+            return function(*given)
         except InputError as wrong:
             self.add(file, key, wrong)
             return None

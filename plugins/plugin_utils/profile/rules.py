@@ -35,9 +35,7 @@ def rule_of(given: dict[str, Plain], with_set: bool = True) -> Rule:
         if not _holds(kind, rule[kind], rule["set"]):
             raise InputError(f"{show(rule['set'])} is itself outside {kind} {rule[kind]}", at="set")
     elif "set" in given:
-        raise InputError(
-            "`set` goes with between and one_of only" if with_set else "a condition writes nothing", at="set"
-        )
+        raise InputError("`set` goes with between and one_of only" if with_set else "a condition writes nothing", at="set")
     return rule
 
 
@@ -67,9 +65,7 @@ def _argument(kind: str, given: Plain) -> Value | list[Value]:
     parts = [_at(kind, part) for part in given]
     if kind == "between":
         if len(parts) != 2 or not all(isinstance(part, int) for part in parts):
-            raise InputError(
-                f"takes two numbers, the lowest and the highest that are right, not {show(given)}", at=kind
-            )
+            raise InputError(f"takes two numbers, the lowest and the highest that are right, not {show(given)}", at=kind)
         if int(parts[0]) > int(parts[1]):
             raise InputError(f"the lowest, {parts[0]}, is above the highest, {parts[1]}", at=kind)
     elif not parts:

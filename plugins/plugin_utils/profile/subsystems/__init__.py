@@ -26,7 +26,5 @@ class Subsystem:
 
 SUBSYSTEMS = {
     "sysctl": Subsystem(sysctl.identify, sysctl.judge, sysctl.contradictions),
-    "transparent_hugepage": Subsystem(
-        transparent_hugepage.identify, transparent_hugepage.judge, transparent_hugepage.contradictions
-    ),
+    "transparent_hugepage": Subsystem(transparent_hugepage.identify, transparent_hugepage.judge, transparent_hugepage.contradictions),
 }

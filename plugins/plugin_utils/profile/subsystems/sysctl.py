@@ -15,12 +15,7 @@ from ansible_collections.gpufleet.node.plugins.plugin_utils.profile.values impor
 
 from .sysctl_names import FIELDS, KNOWN, PARENTS, RANGES, REFUSED
 
-_NAMES = (
-    {f"{parent}.{leaf}" for parent, leaves in KNOWN.items() for leaf in leaves}
-    | set(RANGES)
-    | set(FIELDS)
-    | set(REFUSED)
-)
+_NAMES = {f"{parent}.{leaf}" for parent, leaves in KNOWN.items() for leaf in leaves} | set(RANGES) | set(FIELDS) | set(REFUSED)
 
 # Closer than this to a known name and yet not it is taken for a slip. Real names that differ by more than a letter or two stay usable.
 _SLIP = 0.86
@@ -92,9 +87,7 @@ def contradictions(entries: Mapping[str, Entry]) -> Iterator[tuple[str, InputErr
             if isinstance(top, int) and isinstance(bottom, int) and 0 < top <= bottom:
                 yield (
                     below,
-                    InputError(
-                        f"{bottom} is not below {above} with {top}: the kernel would take half of {top} in silence; set both"
-                    ),
+                    InputError(f"{bottom} is not below {above} with {top}: the kernel would take half of {top} in silence; set both"),
                 )
 
 
@@ -135,9 +128,7 @@ def _refuse_slip(setting: str) -> None:
         if found[4] not in leaves and (leaf := nearest(found[4], leaves, cutoff=_SLIP)):
             raise InputError("is no known key", setting[: -len(found[4])] + leaf)
     elif name := _nearest_name(setting, _SLIP):
-        raise InputError(
-            "is no known key; if this kernel really has it, write `trust_name: true` beside its rule", name
-        )
+        raise InputError("is no known key; if this kernel really has it, write `trust_name: true` beside its rule", name)
 
 
 def _nearest_name(setting: str, cutoff: float) -> str | None:

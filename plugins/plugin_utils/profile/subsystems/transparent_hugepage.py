@@ -49,9 +49,7 @@ def identify(key: str, trusted: bool = False) -> str:
     size = _PER_SIZE.fullmatch(key)
     if size:
         if int(size[1]) < 8 or int(size[1]) & (int(size[1]) - 1):
-            raise InputError(
-                f"{size[1]} kB is no size of huge pages; sizes are powers of two", "hugepages-64kB/enabled"
-            )
+            raise InputError(f"{size[1]} kB is no size of huge pages; sizes are powers of two", "hugepages-64kB/enabled")
         if size[2] not in _ACCEPTED_PER_SIZE:
             raise InputError(
                 "is no file of one page size",
