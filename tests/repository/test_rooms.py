@@ -9,6 +9,7 @@ import ast
 from pathlib import Path
 
 import pytest
+
 from rooms import PLUGINS, room_of, violations
 
 ROOT = Path(__file__).resolve().parents[2]
