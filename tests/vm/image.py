@@ -24,6 +24,17 @@ RECIPE = HERE / "image"
 DISTROS = ("bookworm", "trixie")
 DISK_MIB = 3072
 FIRST_START_LIMIT_S = 1200
+# Nothing may write to the disk by itself, and no start may wait for a network.
+UNWANTED = (
+    "apt-daily.timer",
+    "apt-daily-upgrade.timer",
+    "dpkg-db-backup.timer",
+    "e2scrub_all.timer",
+    "e2scrub_reap.service",
+    "fstrim.timer",
+    "systemd-networkd-wait-online.service",
+    "getty@tty1.service",
+)
 
 
 class Image(NamedTuple):
@@ -89,12 +100,11 @@ def install_packages(image: Image) -> None:
     packages = [line for line in (RECIPE / "packages").read_text().split("\n") if line and not line.startswith("#")]
     # The hooks see the tree while it is a directory, so that no disk has to be mounted to fill it. At that time /proc and others are
     # mounted in it; a plain bind mount, in a namespace of its own, shows the tree without them.
-    fill_disk = f"mount --bind \"$1\" /mnt && mke2fs -q -t ext4 -L root -E offset=1048576 -d /mnt {image.disk} {DISK_MIB - 1}M"
+    fill_disk = f'mount --bind "$1" /mnt && mke2fs -q -t ext4 -L root -E offset=1048576 -d /mnt {image.disk} {DISK_MIB - 1}M'
     hooks = [
         f"tar-in {extra} /",
         'chroot "$1" systemctl enable systemd-networkd.service image-first-start.service',
-        'chroot "$1" systemctl mask apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service'
-        " fstrim.timer systemd-networkd-wait-online.service getty@tty1.service",
+        f'chroot "$1" systemctl mask {" ".join(UNWANTED)}',
         f'cp "$1"/boot/vmlinuz-* {image.kernel}',
         f'cp "$1"/boot/initrd.img-* {image.folder}/initrd.img',
         'rm -rf "$1"/var/lib/apt/lists/* "$1"/var/cache/apt/*.bin "$1"/var/log/*.log "$1"/var/log/apt',

@@ -150,7 +150,7 @@ def free_port() -> int:
 
 def ssh(machine: Machine, command: list[str], *, stdin: str = "", check: bool = True) -> subprocess.CompletedProcess[str]:
     """Runs a command on the machine; its words are joined by blanks and read by the shell there, as ssh does it."""
-    return subprocess.run(ssh_command(machine) + command, input=stdin, text=True, capture_output=True, check=check)
+    return subprocess.run(ssh_command(machine) + command, input=stdin, text=True, errors="replace", capture_output=True, check=check)
 
 
 def ssh_command(machine: Machine) -> list[str]:

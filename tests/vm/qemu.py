@@ -40,8 +40,8 @@ def speaks(kernel: Path) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         console = Path(folder) / "console"
         console.touch()
-        command = [*base(KVM), "-m", "256M", "-no-reboot", "-kernel", str(kernel), "-append", "console=ttyS0 panic=-1", "-serial", f"file:{console}"]
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as guest:
+        small = ["-m", "256M", "-no-reboot", "-kernel", str(kernel), "-append", "console=ttyS0 panic=-1", "-serial", f"file:{console}"]
+        with subprocess.Popen([*base(KVM), *small], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as guest:
             try:
                 end = time.monotonic() + PROBE_LIMIT_S
                 while time.monotonic() < end and guest.poll() is None:

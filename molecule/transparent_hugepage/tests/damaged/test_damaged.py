@@ -1,0 +1,18 @@
+# Copyright (c) gpufleet.node contributors
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The role has converged the machine, then somebody has changed things (side_effect.yml)."""
+
+from __future__ import annotations
+
+import plays
+
+
+def test_check_mode_names_exactly_the_damage() -> None:
+    results = plays.roles_in_check_mode("transparent_hugepage")["transparent_hugepage"]
+    states = {name: result["state"] for name, result in results.items() if result["state"] not in ("ok", "not_applicable")}
+    assert states == {
+        "transparent_hugepage/enabled": "live_wrong",
+        "transparent_hugepage/khugepaged/pages_to_scan": "unpersisted",
+        "transparent_hugepage/defrag": "overridden",
+    }
