@@ -5,29 +5,22 @@
 
 from ansible.module_utils.basic import AnsibleModule
 
+from . import options
 from .engine import outcome, requests, run
-
-#: Options that every module with one subsystem has.
-SETTINGS = {
-    "settings": {"type": "dict", "required": True},
-    "disturb": {"type": "str", "choices": ["nothing", "jitter", "job"], "default": "nothing"},
-    "take_over": {"type": "bool", "default": False},
-    "exclusive": {"type": "bool", "default": False},
-    "deadline_s": {"type": "int", "default": 60},
-}
 
 
 def one_subsystem(name: str) -> None:
     """A module for one subsystem: look in check mode, mend otherwise."""
-    module = AnsibleModule(argument_spec=dict(SETTINGS), supports_check_mode=True)
+    module = AnsibleModule(argument_spec=dict(options.SETTINGS), supports_check_mode=True)
     try:
         entries = requests.entries(module.params["settings"])
     except ValueError as error:
         module.fail_json(msg=str(error))
     request = {"version": 1, "action": "check" if module.check_mode else "apply", "run_id": f"module-{name}", "subsystems": {name: entries}}
-    request.update({key: module.params[key] for key in ("disturb", "take_over", "exclusive", "deadline_s")})
+    request.update({key: module.params[key] for key in ("disturb", "take_over", "exclusive", "deadline_s", "root")})
     response = run.handle(request)
-    result = {key: response[key] for key in ("changed", "results", "node", "notes", "outcome")}
+    # Ansible takes a key of the name `results` for the results of a loop.
+    result = dict({key: response[key] for key in ("changed", "node", "notes", "outcome")}, settings=response["results"])
     result["diff"] = outcome.difference(response["results"])
     problem = outcome.problem(response)
     if problem:
@@ -35,9 +28,9 @@ def one_subsystem(name: str) -> None:
     module.exit_json(**result)
 
 
-def whole_request(options: dict) -> None:
+def whole_request(name: str) -> None:
     """A module that carries out a request which its action plugin has made, where no faster way leads to the node."""
-    module = AnsibleModule(argument_spec=options, supports_check_mode=True, no_log=True)
+    module = AnsibleModule(argument_spec=dict(options.OF_MODULE[name]), supports_check_mode=True, no_log=True)
     if not module.params.get("request"):
         module.fail_json(msg="this module is called by its action plugin, which fills in the request")
     module.exit_json(changed=False, response=run.handle(module.params["request"]))

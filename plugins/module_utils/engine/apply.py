@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from . import journal, memory, ownfile, rules, states
 from .context import Context
-from .host import Host, HostError
+from .host import Host, HostError, Reader
 
 Judge = Callable[[Context, memory.Memory], Dict[str, Any]]
 
@@ -25,23 +25,37 @@ def apply(host: Host, request: Dict[str, Any], subsystem: Any, judge: Judge) -> 
     prefix = subsystem.NAME + "/"
     for identity, result in before["results"].items():
         writer.live(identity, result, entries[identity[len(prefix) :]].get("disturbs", "nothing"))
-    released = memory.released(remembered, subsystem.NAME, list(entries)) if request.get("exclusive") else []
-    notes = writer.persist(before["results"], released)
+    gone = memory.released(remembered, subsystem.NAME, list(entries)) if request.get("exclusive") else []
+    notes = writer.persist(before["results"], released(host, request, subsystem, remembered))
+    writer.put_aside(before["results"])
 
     context = Context(host)
-    remembered = _remember(
-        request, subsystem, judge(context, remembered)["results"], writer.refused, remembered, released, context.boot_id()
-    )
+    remembered = _remember(request, subsystem, judge(context, remembered)["results"], writer.refused, remembered, gone, context.boot_id())
     after = judge(Context(host), remembered)
-    memory.write(host, remembered)
+    errors = _memorised(host, remembered)
     for identity, done in writer.done.items():
         after["results"].setdefault(identity, {"state": "ok", "views": {}, "needs": "nothing"})["changes"] = done
     for identity, reason in writer.failed.items():
         after["results"].setdefault(identity, {"state": "ok", "views": {}, "needs": "nothing"})["detail"] = reason
     part: Dict[str, Any] = {"results": after["results"], "notes": after["notes"] + notes, "changed": bool(writer.done)}
-    if writer.failed:
-        part.update(outcome="failed", error="; ".join(sorted(set(writer.failed.values()))))
+    errors = sorted(set(writer.failed.values())) + errors
+    if errors:
+        part.update(outcome="failed", error="; ".join(errors))
     return part
+
+
+def released(host: Reader, request: Dict[str, Any], subsystem: Any, remembered: memory.Memory) -> Dict[str, Dict[str, Any]]:
+    """What left the profile and still stands in our file, where the request wants it out: id -> the change that takes it out."""
+    if not request.get("exclusive"):
+        return {}
+    lines = subsystem.own_lines(host)
+    changes = {}
+    for name in memory.released(remembered, subsystem.NAME, list(request["subsystems"][subsystem.NAME])):
+        line = subsystem.line_name(lines, name)
+        if line in lines:
+            change = {"view": "persisted", "target": subsystem.FILE, "line": line, "before": lines[line]}
+            changes[f"{subsystem.NAME}/{name}"] = change
+    return changes
 
 
 class _Writer:
@@ -57,21 +71,22 @@ class _Writer:
 
     def live(self, identity: str, result: Dict[str, Any], disturbs: str) -> None:
         for change in result.get("changes", []):
-            if change["view"] == "foreign":
-                self._put_aside(identity, change, disturbs)
-            elif change["view"] == "live":
+            if change["view"] == "live":
                 self.write_live(identity, change, disturbs)
 
-    def persist(self, results: Dict[str, Dict[str, Any]], released: List[str]) -> List[str]:
+    def persist(self, results: Dict[str, Dict[str, Any]], gone: Dict[str, Dict[str, Any]]) -> List[str]:
         """Bring our own file up to date in one write; notes for what left the profile."""
         prefix = self.subsystem.NAME + "/"
         wanted = self.subsystem.own_lines(self.host)
-        told = self._persisted_changes(results)
+        told = self._to_be_made(results, "persisted")
         for identity, change in told:
             wanted[change.get("line", identity[len(prefix) :])] = change["after"]
-        for name in released:
-            if name in wanted:
-                told.append((prefix + name, {"view": "persisted", "target": self.subsystem.FILE, "line": name, "before": wanted.pop(name)}))
+        for identity, change in gone.items():
+            del wanted[change["line"]]
+            told.append((identity, change))
+        link = self.host.link(self.subsystem.FILE)
+        if link is not None:
+            told = [(identity, dict(change, link=link)) for identity, change in told]
         try:
             for identity, change in told:
                 self.journal(identity, change, "nothing")
@@ -82,16 +97,28 @@ class _Writer:
         except HostError as error:
             for identity, _change in told:
                 self.failed[identity] = f"not persisted: {error}"
-        return [f"{prefix}{name} left the profile: it is no longer kept, the live value stays" for name in released]
+        return [f"{identity} left the profile: it is no longer kept, the live value stays" for identity in gone]
 
-    def _persisted_changes(self, results: Dict[str, Dict[str, Any]]) -> List[Tuple[str, Dict[str, Any]]]:
-        """What is to be persisted of what the kernel took."""
+    def put_aside(self, results: Dict[str, Dict[str, Any]]) -> None:
+        """Make comments of the lines of others that win over ours, now that ours is there."""
+        for identity, change in self._to_be_made(results, "foreign"):
+            file, _colon, number = change["target"].rpartition(":")
+            try:
+                self.journal(identity, {"view": "foreign", "target": file, "before": change["before"]}, "nothing")
+                ownfile.put_aside(self.host, file, int(number), change["before"])
+            except HostError as error:
+                self.failed[identity] = f"not put aside: {error}"
+            else:
+                self.did(identity, change)
+
+    def _to_be_made(self, results: Dict[str, Dict[str, Any]], view: str) -> List[Tuple[str, Dict[str, Any]]]:
+        """The changes of files for what the kernel took."""
         return [
             (identity, change)
             for identity, result in results.items()
             if identity not in self.refused and identity not in self.failed
             for change in result.get("changes", [])
-            if change["view"] == "persisted"
+            if change["view"] == view
         ]
 
     def write_live(self, identity: str, change: Dict[str, Any], disturbs: str) -> None:
@@ -111,18 +138,6 @@ class _Writer:
         if not rules.same(got, change["after"]):
             self.refused[identity] = {"value": change["after"], "reason": f"the kernel took {got}"}
 
-    def _put_aside(self, identity: str, change: Dict[str, Any], disturbs: str) -> None:
-        file, _colon, number = change["target"].rpartition(":")
-        try:
-            line = self.host.read(file).split("\n")[int(number) - 1]
-            told = {"view": "foreign", "target": file, "before": line}
-            self.journal(identity, told, disturbs)
-            ownfile.put_aside(self.host, file, int(number), line)
-        except (HostError, IndexError) as error:
-            self.failed[identity] = f"not put aside: {error}"
-            return
-        self.did(identity, dict(change, before=line))
-
     def journal(self, identity: str, change: Dict[str, Any], disturbs: str) -> None:
         journal.append(self.host, dict(change, time=_stamp(self.host), run=self.run_id, setting=identity, disturbs=disturbs))
 
@@ -136,18 +151,20 @@ def _remember(
     results: Dict[str, Any],
     refused: Dict[str, Any],
     remembered: memory.Memory,
-    released: List[str],
+    gone: List[str],
     boot_id: str,
 ) -> memory.Memory:
     """What to remember after this run, also of settings that were right before it."""
     prefix = subsystem.NAME + "/"
-    new = {key: value for key, value in remembered.items() if key not in [prefix + name for name in released]}
+    new = {key: value for key, value in remembered.items() if key not in [prefix + name for name in gone]}
     for identity, result in results.items():
         rule = request["subsystems"][subsystem.NAME][identity[len(prefix) :]]["rule"]
         was = new.get(identity, {})
         right = result["state"] == "ok"
         # a value that was right and is asked for as before stays "right once", also when this run could not mend it
         entry: Dict[str, Any] = {"rule": rule, "right": right or (was.get("rule") == rule and bool(was.get("right")))}
+        if result["state"] == "refused" and "refused" in was:
+            entry["refused"] = was["refused"]
         if identity in refused:
             entry["refused"] = dict(refused[identity], boot_id=boot_id)
         new[identity] = entry
@@ -178,18 +195,34 @@ def revert(host: Host, request: Dict[str, Any], subsystems: Dict[str, Any]) -> D
                 result.update(state="refused", detail=str(error))
                 errors.append(str(error))
         if wanted != lines:
-            try:
-                ownfile.write(host, subsystem.FILE, subsystem.render(wanted))
-            except HostError as error:
-                errors.append(str(error))
+            errors.extend(_persist_steps(host, writer, mine, wanted, results))
         for identity, done in writer.done.items():
             results[identity]["changes"] = done
             changed = True
-    _forget(host, results)
+    errors.extend(_forget(host, results))
     part: Dict[str, Any] = {"results": results, "changed": changed}
     if errors:
         part.update(outcome="failed", error="; ".join(errors))
     return part
+
+
+def _persist_steps(host: Host, writer: _Writer, steps: List[journal.Step], wanted: Dict[str, str], results: Dict[str, Any]) -> List[str]:
+    """Write our file as the steps left it; errors. When nothing of ours is left, a link that stood in its place comes back."""
+    file = writer.subsystem.FILE
+    links = [step.link for step in steps if step.link is not None]
+    try:
+        ownfile.write(host, file, writer.subsystem.render(wanted))
+        if links and not wanted:
+            host.make_link(file, links[0])
+    except HostError as error:
+        for identity, done in list(writer.done.items()):
+            left = [change for change in done if change["view"] != "persisted"]
+            if left != done:
+                results[identity].update(state="refused", detail=str(error))
+                writer.done[identity] = left
+        writer.done = {identity: done for identity, done in writer.done.items() if done}
+        return [str(error)]
+    return []
 
 
 def _step_back(
@@ -215,8 +248,11 @@ def _step_back(
                 wanted[name] = step.value
             writer.did(step.setting, change)
     elif step.view == "foreign":
-        ownfile.put_back(host, step.target, step.value or "")
-        writer.did(step.setting, {"view": "foreign", "target": step.target, "after": step.value or ""})
+        change = {"view": "foreign", "target": step.target, "before": ownfile.MARK + (step.value or ""), "after": step.value or ""}
+        if ownfile.is_aside(host, step.target, step.value or ""):
+            writer.journal(step.setting, change, step.disturbs)
+            ownfile.put_back(host, step.target, step.value or "")
+            writer.did(step.setting, change)
     else:
         have_live = writer.subsystem.read_live(host, step.target)
         if step.value is None or rules.same(have_live, step.value):
@@ -230,9 +266,19 @@ def _step_back(
             raise HostError(step.target, writer.refused[step.setting]["reason"])
 
 
-def _forget(host: Host, results: Dict[str, Any]) -> None:
+def _forget(host: Host, results: Dict[str, Any]) -> List[str]:
     """What was reverted is no longer asked for: a later drift of it is not ours to explain."""
-    memory.write(host, {key: value for key, value in memory.read(host).items() if key not in results})
+    reverted = [identity for identity, result in results.items() if result["state"] == "ok"]
+    return _memorised(host, {key: value for key, value in memory.read(host).items() if key not in reverted})
+
+
+def _memorised(host: Host, remembered: memory.Memory) -> List[str]:
+    """Errors of writing down what is remembered. What was done stays done, and its results are told all the same."""
+    try:
+        memory.write(host, remembered)
+    except HostError as error:
+        return [str(error)]
+    return []
 
 
 def _stamp(host: Host) -> str:

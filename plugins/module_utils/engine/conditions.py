@@ -28,7 +28,7 @@ def waived(entry: Dict[str, Any], context: Context) -> Optional[Dict[str, Any]]:
     if not waive:
         return None
     today = time.strftime("%Y-%m-%d", time.gmtime(context.host.now()))
-    if str(waive["until"]) < today:
+    if str(waive.get("until", "")) < today:
         return None
     if waive.get("serial") and waive["serial"] != context.facts().get("serial"):
         return None

@@ -32,6 +32,9 @@ class ConfigFile(NamedTuple):
 _UNREADABLE_FOR_ALL = (errno.EISDIR, errno.EINVAL, errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO)
 
 
+NOTES_MAX = 5
+
+
 class Line(NamedTuple):
     number: int
     text: str
@@ -48,7 +51,7 @@ def read_directories(host: Reader, directories: List[str]) -> List[ConfigFile]:
                 hidden[name] = (*hidden.get(name, ()), path)
             else:
                 chosen[name] = path
-    ordered = sorted(chosen, key=lambda name: name.encode("utf-8", "surrogateescape"))
+    ordered = sorted(chosen, key=_sorted_by)
     return [read_file(host, chosen[name], hidden.get(name, ())) for name in ordered]
 
 
@@ -60,6 +63,11 @@ def read_file(host: Reader, path: str, masks: Tuple[str, ...] = ()) -> ConfigFil
         return ConfigFile(path, host.read(path), "", False, link, masks)
     except HostError as error:
         return ConfigFile(path, "", error.reason, error.code not in _UNREADABLE_FOR_ALL, link, masks)
+
+
+def is_read_after(path: str, other: str) -> bool:
+    """Whether a file is read after another, of which at most one counts where their names are equal."""
+    return _sorted_by(path.rpartition("/")[2]) > _sorted_by(other.rpartition("/")[2])
 
 
 def unreadable(files: List[ConfigFile]) -> str:
@@ -77,6 +85,12 @@ def unread_notes(files: List[ConfigFile]) -> List[str]:
     return [f"{file.path} could not be read: {file.error}" for file in files if file.error]
 
 
+def few(notes: List[str]) -> List[str]:
+    """The first notes about a file, and how many more there are: a file may be no configuration at all."""
+    more = len(notes) - NOTES_MAX
+    return notes if more <= 0 else [*notes[:NOTES_MAX], f"{notes[NOTES_MAX - 1].split(':')[0]}: {more} more lines are ignored"]
+
+
 def lines(text: str, comments: str = "#;") -> List[Line]:
     """The lines that say something, stripped, with their numbers. Any byte may stand in them; NUL ends a line as it does for systemd."""
     found = []
@@ -86,6 +100,10 @@ def lines(text: str, comments: str = "#;") -> List[Line]:
             if stripped and stripped[0] not in comments:
                 found.append(Line(number, stripped))
     return found
+
+
+def _sorted_by(name: str) -> bytes:
+    return name.encode("utf-8", "surrogateescape")
 
 
 def _names(host: Reader, directory: str) -> List[str]:

@@ -61,7 +61,7 @@ class Context:
 
 def _facts(context: Context) -> Dict[str, Any]:
     host = context.host
-    memory = re.search(r"^MemTotal:\s+(\d+) kB", host.read_or("/proc/meminfo"), re.M)
+    memory = re.search(r"^MemTotal:\s+([0-9]{1,15}) kB", host.read_or("/proc/meminfo"), re.M)
     cpuinfo = host.read_or("/proc/cpuinfo")
     model = re.search(r"^(?:model name|CPU part)\s*:\s*(.*)$", cpuinfo, re.M)
     release = dict(re.findall(r'^([A-Z_]+)="?([^"\n]*)"?$', host.read_or("/etc/os-release"), re.M))

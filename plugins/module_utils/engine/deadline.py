@@ -12,7 +12,6 @@ import os
 import select
 import signal
 import time
-import traceback
 from typing import Any, Callable, List, NamedTuple
 
 
@@ -45,9 +44,9 @@ def bounded(work: Callable[[Callable[[Any], None]], None], seconds: float) -> Ou
     for line in data.split(b"\n"):
         with contextlib.suppress(ValueError):
             frame = json.loads(line.decode("utf-8"))
-            if "error" in frame:
+            if isinstance(frame, dict) and "error" in frame:
                 error = frame["error"]
-            elif "part" in frame:
+            elif isinstance(frame, dict) and "part" in frame:
                 parts.append(frame["part"])
     if ended and not error and not data.endswith(b"{}\n"):
         error = "the work ended without a word"
@@ -58,18 +57,21 @@ def _work_and_exit(work: Callable[[Callable[[Any], None]], None], handle: int) -
     def send(part: Any) -> None:
         _write(handle, {"part": part})
 
+    # Who reads our output reads to its end, and would wait for a child that hangs. What is said there all the same is no frame, and lost.
+    os.dup2(handle, 1)
+    os.dup2(handle, 2)
     try:
         work(send)
-        os.write(handle, b"{}\n")
-    except BaseException:  # a child must never return into the code of its parent
+        os.write(handle, b"\n{}\n")
+    except BaseException as error:  # a child must never return into the code of its parent
         with contextlib.suppress(OSError):
-            _write(handle, {"error": traceback.format_exc().strip().split("\n")[-1]})
+            _write(handle, {"error": f"{type(error).__name__}: {error}"})
     finally:
         os._exit(0)
 
 
 def _write(handle: int, frame: Any) -> None:
-    data = json.dumps(frame).encode("utf-8") + b"\n"
+    data = b"\n" + json.dumps(frame).encode("utf-8") + b"\n"
     while data:
         data = data[os.write(handle, data) :]
 

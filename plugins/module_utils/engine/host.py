@@ -69,6 +69,12 @@ class Reader:
 
     def real(self, path: str, follow_last: bool = True) -> str:
         """The path outside the root that `path` (absolute, inside the root) names, links resolved inside the root."""
+        try:
+            usable = b"\0" not in os.fsencode(path)
+        except UnicodeEncodeError:  # a name that the locale of this process cannot say
+            usable = False
+        if not usable:
+            raise HostError(path, "is no usable path", errno.EINVAL)
         if self.root == "/":
             return path
         todo = [part for part in path.split("/") if part]
@@ -137,16 +143,22 @@ class Reader:
             raise failure from error
 
     def exists(self, path: str) -> bool:
-        return os.path.exists(self.real(path))
+        try:
+            return os.path.exists(self.real(path))
+        except HostError:
+            return False
 
     def is_directory(self, path: str) -> bool:
-        return os.path.isdir(self.real(path))
+        try:
+            return os.path.isdir(self.real(path))
+        except HostError:
+            return False
 
     def link(self, path: str) -> Optional[str]:
         """Where a link points to, as written; None when it is no link."""
         try:
             return os.readlink(self.real(path, follow_last=False))
-        except OSError:
+        except (OSError, HostError):
             return None
 
     def mode(self, path: str) -> int:
@@ -203,7 +215,7 @@ class Reader:
             raise HostError(argv[0], "was not recorded with these arguments")
         environment = {"LC_ALL": "C", "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
         try:
-            child = subprocess.Popen(
+            child = subprocess.Popen(  # pylint: disable=ansible-bad-function  # there is no AnsibleModule here whose run_command it could be
                 argv,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -273,17 +285,33 @@ class Host(Reader):
             raise _os_error(path, error) from error
 
     def append(self, path: str, text: str, mode: int = 0o600) -> None:
-        """Add to a file and have it on the disk before this returns."""
+        """Add lines to a file and have them on the disk before this returns. A last line that a crash cut off is ended first."""
         target = self.real(path)
         try:
             os.makedirs(os.path.dirname(target), exist_ok=True)
-            handle = os.open(target, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, mode)
+            handle = os.open(target, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, mode)
             try:
+                size = os.fstat(handle).st_size
+                if size and os.pread(handle, 1, size - 1) != b"\n":
+                    text = "\n" + text
                 _write_all(handle, text.encode("utf-8", "surrogateescape"))
                 os.fsync(handle)
             finally:
                 os.close(handle)
         except OSError as error:
+            raise _os_error(path, error) from error
+
+    def make_link(self, path: str, target: str) -> None:
+        """Have a link at this path, in the place of whatever file is there."""
+        real = self.real(path, follow_last=False)
+        temporary = os.path.join(os.path.dirname(real), f".gpufleet.{os.path.basename(real)}.{os.getpid()}")
+        try:
+            os.symlink(target, temporary)
+            os.rename(temporary, real)
+            _sync_folder(os.path.dirname(real))
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
             raise _os_error(path, error) from error
 
     def remove(self, path: str) -> None:

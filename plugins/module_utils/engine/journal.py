@@ -4,6 +4,7 @@
 """Every change that was made on this node, one JSON object a line, written before the change is made.
 
 {"time", "run", "setting", "disturbs", "view", "target", "before", "after"}    `before` is absent when there was nothing
+{..., "link"}                         where a link pointed that stood in the place of our file
 {..., "line"}                         the name that our file has it under, where it is not the setting's
 {..., "undo": {"target", "value"}}    where going back means writing something else than `before` into `target`
 """
@@ -12,6 +13,7 @@ import json
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from .host import Host, HostError, Reader
+from .states import DISTURBS
 
 PATH = "/var/lib/gpufleet/journal.jsonl"
 LIMIT = 256 << 20
@@ -28,6 +30,7 @@ class Step(NamedTuple):
     target: str
     value: Optional[str]
     disturbs: str
+    link: Optional[str]
 
 
 def read(host: Reader) -> List[Record]:
@@ -42,11 +45,24 @@ def read(host: Reader) -> List[Record]:
     for line in text.split("\n"):
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
-        if isinstance(record, dict) and all(isinstance(record.get(key), str) for key in ("run", "setting", "view", "target")):
+        if _is_record(record):
             records.append(record)
     return records
+
+
+def _is_record(record: Any) -> bool:
+    """Whether this is a line that we wrote: what is done with it later cannot fail."""
+    if not isinstance(record, dict) or not all(isinstance(record.get(key), str) for key in ("run", "setting", "view", "target")):
+        return False
+    undo = record.get("undo", {"target": "", "value": ""})
+    return (
+        all(isinstance(record.get(key, ""), str) for key in ("before", "after", "line", "link"))
+        and record.get("disturbs", "nothing") in DISTURBS
+        and isinstance(undo, dict)
+        and all(isinstance(undo.get(key), str) for key in ("target", "value"))
+    )
 
 
 def append(host: Host, record: Record) -> None:
@@ -56,7 +72,7 @@ def append(host: Host, record: Record) -> None:
 def steps_back(records: List[Record], to: str, only: Any = ()) -> List[Step]:
     """The steps that lead back to the first value of each view, or to that from before the run `to`.
 
-    The run must be in the journal; one step for each view of each setting.
+    The run must be in the journal. One step for each view of each setting and for each line of others.
     """
     if to != "first":
         begins = [number for number, record in enumerate(records) if record["run"] == to]
@@ -67,10 +83,20 @@ def steps_back(records: List[Record], to: str, only: Any = ()) -> List[Step]:
     for record in records:
         if only and record["setting"] not in only:
             continue
-        key = (record["setting"], record["view"], (record["target"], record.get("before")) if record["view"] == "foreign" else "")
+        # each line of others that was put aside is a step of its own, also when a file had the same line twice
+        key = (record["setting"], record["view"], len(steps) if record["view"] == "foreign" else "")
         undo = record.get("undo") or {"target": record["target"], "value": record.get("before")}
         line = record.get("line", record["setting"].split("/", 1)[-1])
         steps.setdefault(
-            key, Step(record["setting"], line, record["view"], undo["target"], undo["value"], record.get("disturbs", "nothing"))
+            key,
+            Step(
+                record["setting"],
+                line,
+                record["view"],
+                undo["target"],
+                undo["value"],
+                record.get("disturbs", "nothing"),
+                record.get("link"),
+            ),
         )
     return list(steps.values())

@@ -22,7 +22,7 @@ def read(host: Reader) -> Memory:
     """id -> what is remembered of it."""
     try:
         document = json.loads(host.read(PATH, limit=8 << 20))
-    except (HostError, ValueError):
+    except (HostError, ValueError, RecursionError):
         return {}
     if not isinstance(document, dict) or document.get("version") != 1 or not isinstance(document.get("settings"), dict):
         return {}

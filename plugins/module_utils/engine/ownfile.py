@@ -32,7 +32,7 @@ def write(host: Host, path: str, lines: List[str]) -> None:
 def put_aside(host: Host, path: str, number: int, line: str) -> None:
     """Make one line of a foreign file a comment, when it still is the line that was read."""
     lines = host.read(path).split("\n")
-    if number > len(lines) or lines[number - 1].strip() != line.strip():
+    if number > len(lines) or lines[number - 1] != line:
         raise HostError(path, f"line {number} is no longer what was read")
     lines[number - 1] = MARK + lines[number - 1]
     host.write(path, "\n".join(lines))
@@ -41,11 +41,19 @@ def put_aside(host: Host, path: str, number: int, line: str) -> None:
 def put_back(host: Host, path: str, line: str) -> None:
     """The inverse: the first line of this text that we made a comment becomes a line again; fine when there is none left."""
     lines = host.read(path).split("\n")
-    for number, text in enumerate(lines):
-        if text.startswith(MARK) and text[len(MARK) :].strip() == line.strip():
-            lines[number] = text[len(MARK) :]
-            host.write(path, "\n".join(lines))
-            return
+    if MARK + line in lines:
+        lines[lines.index(MARK + line)] = line
+        host.write(path, "\n".join(lines))
+
+
+def is_aside(host: Reader, path: str, line: str) -> bool:
+    """Whether a line of a foreign file still is the comment that we made of it. Where the file has gone, it is not."""
+    try:
+        return MARK + line in host.read(path).split("\n")
+    except HostError as error:
+        if error.absent:
+            return False
+        raise
 
 
 def _holds(host: Reader, path: str, text: str) -> bool:

@@ -12,7 +12,8 @@ field by field, numbers as numbers. A value that cannot be compared satisfies no
 import re
 from typing import Any, Dict, Optional, Tuple
 
-_WHOLE = re.compile(r"-?[0-9]+\Z")
+#: The kernel has no number of more than 64 bits; what is longer is text.
+_WHOLE = re.compile(r"-?[0-9]{1,40}\Z")
 KINDS = ("exact", "at_least", "between", "one_of")
 Rule = Dict[str, Any]
 

@@ -9,6 +9,7 @@ revert         steps back from the journal
 """
 
 import functools
+import re
 import time
 import traceback
 from typing import Any, Callable, Dict, List, NamedTuple
@@ -21,6 +22,8 @@ VERSION = "0.1.0"
 ACTIONS = ("audit", "check", "apply", "revert")
 LOCK = "/run/gpufleet/lock"
 LOCK_S = 60.0
+#: How text holds the bytes that are none (PEP 383).
+_BYTES = re.compile("[\udc80-\udcff]")
 DEADLINE_S = 60.0
 
 Request = Dict[str, Any]
@@ -46,7 +49,8 @@ def subsystems() -> Dict[str, Any]:
 
 def handle(request: Request) -> Response:
     """Carry out a request within its deadline. Never raises: what went wrong is in the response."""
-    begun = time.time()
+    clock = Reader()
+    begun = clock.now()
     response: Response = {
         "version": 1,
         "engine": VERSION,
@@ -60,7 +64,12 @@ def handle(request: Request) -> Response:
         "notes": [],
         "faults": [],
     }
-    limit = float(request.get("deadline_s", DEADLINE_S))
+    try:
+        limit = float(request.get("deadline_s", DEADLINE_S))
+        request = dict(request, subsystems=_canonical(request.get("subsystems", {})))
+    except (ValueError, TypeError, AttributeError) as error:
+        response.update(outcome="failed", error=f"not a request: {error}", duration_s=0.0)
+        return response
     done = deadline.bounded(lambda send: work(request, send), limit)
     for part in done.parts:
         _merge(response, part)
@@ -72,7 +81,7 @@ def handle(request: Request) -> Response:
             response["results"].setdefault(
                 identity, {"state": "unknown", "needs": "nothing", "views": {}, "detail": "not read before the time was up"}
             )
-    response["duration_s"] = round(time.time() - begun, 3)
+    response["duration_s"] = round(clock.now() - begun, 3)
     printable: Response = _printable(response)
     return printable
 
@@ -83,7 +92,6 @@ def work(request: Request, send: Callable[[Response], None]) -> None:
     root = str(request.get("root", "/"))
     if action not in ACTIONS:
         raise ValueError(f"no such action: {action}")
-    request = dict(request, subsystems=_canonical(request.get("subsystems", {})))
     if action in ("audit", "check"):
         context = Context(Reader(root))
         send({"node": context.facts()})
@@ -107,9 +115,12 @@ def _judge_all(request: Request, context: Context, send: Callable[[Response], No
     for name, subsystem in _wanted(request):
         try:
             judged = judge(subsystem, request, context, remembered)
-        except Exception:  # a fault in one subsystem must not take the others with it, and is never silent
-            send(_fault(request, name))
+        except Exception as error:  # a fault in one subsystem must not take the others with it, and is never silent
+            send(_fault(request, name, error))
             continue
+        if request["action"] == "check":
+            for identity, change in apply.released(context.host, request, subsystem, remembered).items():
+                judged["results"][identity] = {"state": "ok", "views": {}, "needs": "nothing", "changes": [change]}
         changed = request["action"] == "check" and any(result.get("changes") for result in judged["results"].values())
         send({"results": judged["results"], "notes": judged["notes"], "changed": changed})
 
@@ -122,9 +133,9 @@ def _change_all(request: Request, host: Host, send: Callable[[Response], None]) 
         try:
             send(apply.apply(host, request, subsystem, functools.partial(judge, subsystem, request)))
         except HostError as error:
-            send(dict(_fault(request, name), faults=[], outcome="failed", error=str(error)))
-        except Exception:
-            send(_fault(request, name))
+            send(dict(_fault(request, name, error), faults=[], outcome="failed", error=str(error)))
+        except Exception as error:
+            send(_fault(request, name, error))
 
 
 def judge(subsystem: Any, request: Request, context: Context, remembered: memory.Memory) -> Dict[str, Any]:
@@ -160,7 +171,8 @@ def settle(entry: Dict[str, Any], finding: Dict[str, Any], remembered: Any, cont
         told = memory.refusal(remembered, finding["desired"], context.boot_id())
         if told:
             holds.append("refused")
-            detail.append(f"the kernel refused this since the last boot: {told}")
+            detail.append(f"the kernel refused this since the last boot: {told}; it is tried again after the next boot")
+            changes = []
     disturbs = entry.get("disturbs", "nothing")
     if any(change["view"] == "live" for change in changes) and not states.consents(disturbs, consent.disturb):
         workload = context.workload()
@@ -200,12 +212,16 @@ def _canonical(wanted: Dict[str, Any]) -> Dict[str, Any]:
 def _printable(value: Any) -> Any:
     """The same without the bytes that are no text: they are shown as \\xNN, so that everybody can print and store a response."""
     if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+        return _BYTES.sub(_shown, value).encode("utf-8", "backslashreplace").decode("utf-8")
     if isinstance(value, dict):
         return {_printable(key): _printable(part) for key, part in value.items()}
     if isinstance(value, list):
         return [_printable(part) for part in value]
     return value
+
+
+def _shown(match: Any) -> str:
+    return f"\\x{ord(match.group()) - 0xDC00:02x}"
 
 
 def _wanted(request: Request) -> List[Any]:
@@ -217,16 +233,16 @@ def _asked(request: Request) -> List[str]:
     return [f"{subsystem}/{name}" for subsystem, entries in request.get("subsystems", {}).items() for name in entries]
 
 
-def _fault(request: Request, name: str) -> Response:
+def _fault(request: Request, name: str, error: Exception) -> Response:
     """A fault of ours: said, with its place, and every setting of the subsystem is unknown."""
-    lines = traceback.format_exc().strip().split("\n")
-    places = [line.strip() for line in lines if line.strip().startswith("File ")]
-    error = "{} ({})".format(lines[-1], places[-1] if places else "no place")
+    told = f"{type(error).__name__}: {error}"
+    places = traceback.extract_tb(error.__traceback__)
+    place = f"{places[-1].filename}:{places[-1].lineno}" if places else "no place"
     results = {
-        f"{name}/{key}": {"state": "unknown", "needs": "nothing", "views": {}, "detail": f"a fault of gpufleet: {lines[-1]}"}
+        f"{name}/{key}": {"state": "unknown", "needs": "nothing", "views": {}, "detail": f"a fault of gpufleet: {told}"}
         for key in request["subsystems"][name]
     }
-    return {"faults": [{"subsystem": name, "error": error}], "results": results}
+    return {"faults": [{"subsystem": name, "error": f"{told} ({place})"}], "results": results}
 
 
 def _merge(response: Response, part: Response) -> None:
@@ -234,4 +250,6 @@ def _merge(response: Response, part: Response) -> None:
         response[key].extend(part.pop(key, []))
     response["results"].update(part.pop("results", {}))
     response["changed"] = part.pop("changed", False) or response["changed"]
+    if "error" in part and "error" in response:
+        part["error"] = "{}; {}".format(response["error"], part["error"])
     response.update(part)

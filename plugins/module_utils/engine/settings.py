@@ -11,9 +11,11 @@ change   {"view": "live" | "persisted" | "foreign", "target", "before", "after"}
          takes something from others and wants the user's word
 """
 
-from typing import Any, Dict, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional
 
 from . import rules
+from .configfiles import ConfigFile
+from .ownfile import MARK
 
 Entry = Dict[str, Any]
 View = Dict[str, str]
@@ -51,9 +53,16 @@ def mends(entry: Entry) -> bool:
     return entry.get("mend", "always") == "always" and entry.get("owner", OWNER) == OWNER and not entry.get("waived")
 
 
-def put_aside(file: str, line: int) -> Change:
+def put_aside(files: List[ConfigFile], path: str, line: int) -> Change:
     """The change that makes a comment of a line of another file, which wins over ours."""
-    return {"view": "foreign", "target": f"{file}:{line}", "after": "put aside as a comment", "take_over": True}
+    text = next(file.text for file in files if file.path == path).split("\n")[line - 1]
+    return {"view": "foreign", "target": f"{path}:{line}", "before": text, "after": MARK + text, "take_over": True}
+
+
+def may_take_over(entry: Entry, finding: Finding) -> bool:
+    """Whether lines of others stand in the way of a value that we persist, or are about to."""
+    holds = set(finding["holds"])
+    return mends(entry) and bool(holds & {"overridden", "unpersisted"}) and "refused" not in holds
 
 
 def not_applicable(reason: str, views: Optional[Dict[str, View]] = None) -> Finding:

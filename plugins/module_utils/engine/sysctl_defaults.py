@@ -5,6 +5,8 @@
 
 from typing import Any, Dict, Optional
 
+from . import rules
+
 #: key -> value (Documentation/admin-guide/sysctl/ and the named headers).
 FIXED = {
     "vm.swappiness": 60,
@@ -35,7 +37,7 @@ def boot_default(name: str, facts: Dict[str, Any], live: str) -> Optional[str]:
 def _is_kernels_file_max(live: str, memory_bytes: Optional[int]) -> bool:
     """Whether this is the kernel's own choice: one file for each 10 KiB of memory (fs/file_table.c, files_maxfiles_init). The kernel counts
     without the memory that it has reserved, hence the margin."""
-    if memory_bytes is None or not live.isdigit():
+    if memory_bytes is None:
         return False
     most = memory_bytes // 10240
-    return most * 9 // 10 <= int(live) <= most
+    return rules.satisfied({"between": [most * 9 // 10, most]}, live)

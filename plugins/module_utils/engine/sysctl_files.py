@@ -11,7 +11,7 @@ import fnmatch
 import re
 from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
-from .configfiles import ConfigFile, lines
+from .configfiles import ConfigFile, few, lines
 
 
 class Assignment(NamedTuple):
@@ -65,18 +65,26 @@ class Assignments:
         for file in files:
             found, notes = parse(file.text, file.path)
             self.all.extend(found)
-            self.notes.extend(notes)
+            self.notes.extend(few(notes))
         self._last: Dict[str, Tuple[int, Assignment]] = {}
         self._globs: List[Tuple[int, Assignment]] = []
         for position, one in enumerate(self.all):
             if _is_glob(one.key):
                 self._globs.append((position, one))
             else:
-                self._last[one.key] = (position, one)
+                known = self._last.get(one.key)
+                # a line that repeats what is in force already does not move the key to the end (sysctl.c of systemd-sysctl)
+                repeats = known is not None and known[1].value == one.value
+                self._last[one.key] = (known[0] if known is not None and repeats else position, one)
 
     def winner(self, key: str) -> Optional[Assignment]:
         """The assignment that will decide this key: the last one with its name, else the last glob that matches it."""
         return (self._decides(key) or (0, None))[1]
+
+    def taken_out(self, key: str) -> Optional[Assignment]:
+        """The line `-key` that took back whatever was given to this key before it."""
+        named = self._last.get(key)
+        return named[1] if named is not None and named[1].value is None else None
 
     def position(self, key: str) -> int:
         """Where in the order the winner stands; -1 when nothing sets the key."""
@@ -104,5 +112,5 @@ def _matches(pattern: str, key: str) -> bool:
     """As glob(3) on paths: no wildcard crosses a slash."""
     if not _is_glob(pattern):
         return False
-    patterns, parts = pattern.split("/"), key.split("/")
+    patterns, parts = pattern.replace("[^", "[!").split("/"), key.split("/")
     return len(patterns) == len(parts) and all(fnmatch.fnmatchcase(part, one) for part, one in zip(parts, patterns))

@@ -3,16 +3,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What tmpfiles.d will write into kernel files at the next boot: pure, text in, writes out.
 
-Only lines that write into an existing file are read (`w`, `w+`, `f+`). Of several lines with the same path the first one wins and
-the others are ignored as duplicates, so the file that sorts first decides; only `w+` lines after a `w+` are all carried out
-(tmpfiles.d(5); tried with systemd 252, which also ignores a `w+` after a `w`). A path may be a glob, and other globs are other paths.
+Only lines that write into an existing file are read (`w`, `w+`, `f+` and its old name `F`). Of several lines with the same path the first one
+wins and the others are ignored as duplicates, so the file that sorts first decides; only `w+` lines after a `w+` are all carried out
+(tmpfiles.d(5); tried with systemd 252, which also ignores a `w+` after a `w`). Every `f+` is carried out before any `w`. The path of a `w` may be a
+glob, and other globs are other paths.
 """
 
 import fnmatch
 import re
 from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
-from .configfiles import ConfigFile, lines
+from .configfiles import ConfigFile, few, lines
 
 
 class Write(NamedTuple):
@@ -25,7 +26,7 @@ class Write(NamedTuple):
 _FIELD = re.compile(r'"((?:[^"\\]|\\.)*)"|\'((?:[^\'\\]|\\.)*)\'|(\S+)')
 _ESCAPE = re.compile(r"\\(n|t|\\|x[0-9a-fA-F]{2})")
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\"}
-_TYPES = ("w", "w+", "f+")
+_WRITES, _MAKES = ("w", "w+"), ("f+", "F")
 
 
 def parse(text: str, file: str) -> Tuple[List[Tuple[str, Write]], List[str]]:
@@ -34,14 +35,15 @@ def parse(text: str, file: str) -> Tuple[List[Tuple[str, Write]], List[str]]:
     for line in lines(text, comments="#"):
         fields = _split(line.text)
         kind = re.sub(r"[!\-=~^$]", "", fields[0])
-        if kind not in _TYPES:
+        if kind not in _WRITES + _MAKES:
             continue
-        if kind == "f+" and len(fields) < 7:
+        value = "" if len(fields) < 7 or fields[6] == "-" else _unescape(fields[6]).strip()
+        if kind in _MAKES and not value:
             continue  # makes a file and writes nothing into it
-        if len(fields) < 7 or not fields[1].startswith("/"):
+        if not value or not fields[1].startswith("/"):
             notes.append(f"{file}:{line.number} writes nothing and is ignored")
             continue
-        found.append((kind, Write(fields[1], _unescape(fields[6]).strip(), file, line.number)))
+        found.append((kind, Write(re.sub(r"/+", "/", fields[1]).rstrip("/"), value, file, line.number)))
     return found, notes
 
 
@@ -51,16 +53,17 @@ class Writes:
     def __init__(self, files: Iterable[ConfigFile]) -> None:
         self.notes: List[str] = []
         self.all: List[Write] = []
-        by_path: Dict[str, List[Tuple[str, Write]]] = {}
+        makes: Dict[str, List[Tuple[str, Write]]] = {}
+        writes: Dict[str, List[Tuple[str, Write]]] = {}
         for file in files:
             found, notes = parse(file.text, file.path)
-            self.notes.extend(notes)
+            self.notes.extend(few(notes))
             for kind, write in found:
                 self.all.append(write)
-                known = by_path.setdefault(write.path, [])
+                known = (writes if kind in _WRITES else makes).setdefault(write.path, [])
                 if not known or (kind == "w+" and known[0][0] == "w+"):
                     known.append((kind, write))
-        self._carried_out = [write for known in by_path.values() for _kind, write in known]
+        self._carried_out = [write for group in (makes, writes) for known in group.values() for _kind, write in known]
 
     def winner(self, path: str) -> Optional[Write]:
         """The last write that reaches this file."""
@@ -95,5 +98,5 @@ def _unescape(text: str) -> str:
 def _reaches(pattern: str, path: str) -> bool:
     if pattern == path:
         return True
-    patterns, parts = pattern.split("/"), path.split("/")
+    patterns, parts = pattern.replace("[^", "[!").split("/"), path.split("/")
     return len(patterns) == len(parts) and all(fnmatch.fnmatchcase(part, one) for part, one in zip(parts, patterns))

@@ -7,13 +7,15 @@ Only what is needed to name it as the owner of a knob is read; variables and fun
 (`tuned.conf(5)`, `tuned-profiles(7)`). Profiles are found where tuned 2.x looks for them, the administrator's before the packaged.
 """
 
-import configparser
-from typing import Dict, List, NamedTuple
+import re
+from typing import Dict, List, NamedTuple, Tuple
 
+from .configfiles import lines
 from .host import HostError, Reader
 
 FOLDERS = ("/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/profiles", "/usr/lib/tuned")
-DEPTH = 10
+#: Real machines have one or two; what has more is no list of profiles.
+PROFILES_MAX = 16
 
 
 class Tuned(NamedTuple):
@@ -28,19 +30,19 @@ class Tuned(NamedTuple):
 
 
 def read(host: Reader) -> Tuned:
-    names = host.read_or("/etc/tuned/active_profile").split()
+    names = list(dict.fromkeys(host.read_or("/etc/tuned/active_profile").split()))[:PROFILES_MAX]
     options: Dict[str, Dict[str, str]] = {}
     for name in names:
-        for section, values in _profile(host, name, DEPTH).items():
+        for section, values in _profile(host, name, ()).items():
             options.setdefault(section, {}).update(values)
     main = _parse("[main]\n" + host.read_or("/etc/tuned/tuned-main.conf"))
     yields = main.get("main", {}).get("reapply_sysctl", "1").strip().lower() in ("1", "true", "yes")
     return Tuned(names, host.exists("/run/tuned/tuned.pid"), options, yields)
 
 
-def _profile(host: Reader, name: str, depth: int) -> Dict[str, Dict[str, str]]:
-    """One profile with what it includes below it."""
-    if "/" in name or depth == 0:
+def _profile(host: Reader, name: str, above: Tuple[str, ...]) -> Dict[str, Dict[str, str]]:
+    """One profile with what it includes below it. One that includes itself is left out there."""
+    if "/" in name or name in above:
         return {}
     sections: Dict[str, Dict[str, str]] = {}
     for folder in FOLDERS:
@@ -51,7 +53,7 @@ def _profile(host: Reader, name: str, depth: int) -> Dict[str, Dict[str, str]]:
             continue
     merged: Dict[str, Dict[str, str]] = {}
     for included in sections.get("main", {}).get("include", "").replace(",", " ").split():
-        for section, values in _profile(host, included, depth - 1).items():
+        for section, values in _profile(host, included, (*above, name)).items():
             merged.setdefault(section, {}).update(values)
     for section, values in sections.items():
         merged.setdefault(section, {}).update(values)
@@ -59,10 +61,15 @@ def _profile(host: Reader, name: str, depth: int) -> Dict[str, Dict[str, str]]:
 
 
 def _parse(text: str) -> Dict[str, Dict[str, str]]:
-    parser = configparser.RawConfigParser(strict=False, allow_no_value=True, delimiters=("=",), inline_comment_prefixes=("#",))
-    parser.optionxform = str  # type: ignore[assignment,method-assign]  # option names of tuned are case sensitive
-    try:
-        parser.read_string(text)
-    except configparser.Error:
-        return {}
-    return {section: {key: value or "" for key, value in parser.items(section)} for section in parser.sections()}
+    """Sections of `option = value`; a blank and a # begin a comment. What is neither section nor option says nothing."""
+    sections: Dict[str, Dict[str, str]] = {}
+    options: Dict[str, str] = {}
+    for line in lines(text):
+        header = re.match(r"\[([^\]]+)\]", line.text)
+        if header is not None:
+            options = sections.setdefault(header.group(1), {})
+            continue
+        option, equals, value = line.text.partition("=")
+        if equals:
+            options[option.strip()] = re.split(r"\s#", value)[0].strip()
+    return sections

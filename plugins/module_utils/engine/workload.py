@@ -26,6 +26,7 @@ DAEMONS = (
     "nvidia-device-p",
     "nvidia-dcgm",
 )
+PID = re.compile(r"[0-9]{1,9}\Z")
 POD = re.compile(r"pod([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12})")
 
 
@@ -39,7 +40,7 @@ class Workload(NamedTuple):
 def read(host: Reader) -> Workload:
     holders: List[str] = []
     hidden = 0
-    for pid in sorted((name for name in _names(host, "/proc") if name.isdigit()), key=int):
+    for pid in sorted((name for name in _names(host, "/proc") if PID.match(name)), key=int):
         name = host.read_or(f"/proc/{pid}/comm")
         if name == "slurmstepd":
             holders.append(f"Slurm step pid {pid}")

@@ -87,7 +87,7 @@ def observe(context: Context, entries: Dict[str, Entry]) -> Observed:
     for name in entries:
         key = _existing(host, path_form(name))
         target[name] = "/proc/sys/" + key
-        if host.is_directory(target[name]) or not host.exists(target[name]):
+        if ".." in key.split("/") or host.is_directory(target[name]) or not host.exists(target[name]):
             absent[name] = _why_absent(host, key, context.container())
             continue
         live[name] = _live(host, target[name])
@@ -124,6 +124,12 @@ def own_lines(host: Reader) -> Dict[str, str]:
     return {dot_form(one.key): one.value for one in found if one.value is not None}
 
 
+def line_name(lines: Dict[str, str], name: str) -> str:
+    """The name under which our file has a setting: that of an interface with a dot may have been asked for with dots alone."""
+    flat = name.replace("/", ".")
+    return name if name in lines else next((line for line in lines if line.replace("/", ".") == flat), name)
+
+
 def read_live(host: Reader, target: str) -> str:
     return rules.normal(host.read(target))
 
@@ -145,16 +151,20 @@ def _existing(host: Reader, key: str) -> str:
     as the directories that do exist want it."""
     if host.exists("/proc/sys/" + key):
         return key
-    parts, found = key.split("/"), ""
-    while parts:
-        for size in range(1, len(parts) + 1):
-            candidate = found + ".".join(parts[:size])
-            if host.is_directory("/proc/sys/" + candidate) if size < len(parts) else host.exists("/proc/sys/" + candidate):
-                found, parts = candidate + "/", parts[size:]
-                break
-        else:
-            return key
-    return found.rstrip("/")
+    return _joined(host, "", key.split("/")) or key
+
+
+def _joined(host: Reader, above: str, parts: List[str]) -> str:
+    """The first path below `above` that exists when some of these parts are joined with dots; nothing when there is none. bond0 and bond0.101
+    are both directories, so a way that leads nowhere is left again."""
+    for size in range(1, len(parts)):
+        folder = above + ".".join(parts[:size])
+        if host.is_directory("/proc/sys/" + folder):
+            found = _joined(host, folder + "/", parts[size:])
+            if found:
+                return found
+    last = above + ".".join(parts)
+    return last if host.exists("/proc/sys/" + last) else ""
 
 
 def _live(host: Reader, path: str) -> View:
@@ -176,6 +186,8 @@ def _refusal(context: Context, path: str) -> str:
 
 
 def _why_absent(host: Reader, key: str, container: str) -> str:
+    if ".." in key.split("/"):
+        return "this is no name of a key"
     if host.is_directory("/proc/sys/" + key):
         return "this is a directory of keys, not a key"
     if key in MOVED:
@@ -192,7 +204,8 @@ def _owners(host: Reader, assignments: Assignments, entries: Dict[str, Entry]) -
     """file -> owner, asked only for files that win with a value that is not wanted: each question is a command."""
     found: Dict[str, str] = {}
     for name, entry in entries.items():
-        winner = assignments.winner(_existing(host, path_form(name)))
+        key = _existing(host, path_form(name))
+        winner = assignments.winner(key) or assignments.taken_out(key)
         if winner is None or winner.file == FILE or winner.file in found or rules.satisfied(entry["rule"], winner.value or ""):
             continue
         found[winner.file] = owners.owner(host, winner.file)
@@ -236,7 +249,7 @@ def _compare(name: str, entry: Entry, observed: Observed) -> Finding:
     )
     if finding["holds"]:
         finding["detail"].extend(_neighbours(observed, key, winner))
-        if "overridden" in finding["holds"] and settings.mends(entry):
+        if settings.may_take_over(entry, finding):
             finding["changes"].extend(_rivals(name, observed))
         finding["changes"] = [_placed(name, key, change, twin) for change in finding["changes"]]
     return finding
@@ -264,10 +277,12 @@ def _persisted(name: str, key: str, observed: Observed) -> Any:
     link = configfiles.link_of(observed.files, FILE)
     if link is not None:
         return {"unset": "our file is masked"}, Winner(f"{FILE} -> {link}", "a link in the place of our file", False)
+    taken = assignments.taken_out(key)
+    winner = _winner(taken, observed) if taken is not None and taken.file != FILE else None
     default = _default(name, observed)
     if default is not None:
-        return {"value": default, "from": "kernel default"}, None
-    return {"unset": "no file sets it"}, None
+        return {"value": default, "from": "kernel default"}, winner
+    return {"unset": "no file sets it"}, winner
 
 
 def _winner(assignment: Assignment, observed: Observed) -> Winner:
@@ -303,16 +318,15 @@ def _placed(name: str, key: str, change: settings.Change, twin: str) -> settings
 
 
 def _rivals(name: str, observed: Observed) -> List[settings.Change]:
-    """The lines of other files in /etc/sysctl.d that win over ours, for a user who lets us put them aside. What lies elsewhere belongs to a
-    package or the machine, and /etc/sysctl.conf is never touched, also not through a link."""
+    """The lines in /etc/sysctl.d that are read after ours, for a user who lets us put them aside. What lies elsewhere belongs to a package or
+    the machine, and /etc/sysctl.conf is never touched, also not through a link."""
     key = observed.target[name][len("/proc/sys/") :]
     keys = {key, path_form(TWINS[name])} if name in TWINS else {key}
     links = {file.path for file in observed.files if file.link is not None}
-    ours = max([number for number, one in enumerate(observed.assignments.all) if one.file == FILE and one.key == key] or [-1])
     return [
-        settings.put_aside(one.file, one.line)
-        for one in observed.assignments.all[ours + 1 :]
-        if one.file != FILE and one.file.startswith("/etc/sysctl.d/") and one.file not in links and one.key in keys
+        settings.put_aside(observed.files, one.file, one.line)
+        for one in observed.assignments.all
+        if one.key in keys and one.file.startswith("/etc/sysctl.d/") and one.file not in links and configfiles.is_read_after(one.file, FILE)
     ]
 
 

@@ -64,7 +64,7 @@ def observe(context: Context, entries: Dict[str, Entry]) -> Observed:
     absent: Dict[str, str] = {}
     for name in entries:
         path = BASE + name
-        if not host.exists(path):
+        if ".." in name.split("/") or host.is_directory(path) or not host.exists(path):
             absent[name] = (
                 "this kernel has no such knob" if host.is_directory(BASE) else "this kernel is built without transparent huge pages"
             )
@@ -102,6 +102,11 @@ def own_lines(host: Reader) -> Dict[str, str]:
     return lines
 
 
+def line_name(_lines: Dict[str, str], name: str) -> str:
+    """The name under which our file has a setting."""
+    return name
+
+
 def read_live(host: Reader, target: str) -> str:
     return _chosen(host.read(target))[0]
 
@@ -120,7 +125,7 @@ def _live(host: Reader, path: str) -> Tuple[View, List[str]]:
 
 def _chosen(text: str) -> Tuple[str, List[str]]:
     """`always [madvise] never` -> (madvise, all three); a plain number has no choices."""
-    match = re.search(r"\[([^\]\s]+)\]", text)
+    match = re.search(r"\[([^\[\]\s]+)\]", text)
     if match is None:
         return rules.normal(text), []
     return match.group(1), text.replace("[", " ").replace("]", " ").split()
@@ -171,7 +176,7 @@ def _compare(name: str, entry: Entry, observed: Observed) -> Finding:
     finding = settings.judge(entry, live, BASE + name, persisted, ours, winner, refusal=refusal or observed.refusal.get(name, ""))
     if boot is not None:
         finding["views"]["boot"] = {"value": boot, "from": "/proc/cmdline"}
-    if "overridden" in finding["holds"] and settings.mends(entry):
+    if settings.may_take_over(entry, finding):
         finding["changes"].extend(_rivals(name, observed))
     if finding["holds"]:
         finding["detail"].extend(_neighbours(name, boot, observed, winner))
@@ -227,12 +232,16 @@ def _place(write: Write) -> str:
 
 
 def _rivals(name: str, observed: Observed) -> List[settings.Change]:
-    """The lines of other files in /etc/tmpfiles.d that reach this knob, for a user who lets us put them aside."""
+    """The lines in /etc/tmpfiles.d that are read before ours and so win, for a user who lets us put them aside. A glob that wins stays: it may be
+    meant for other files too."""
     links = {file.path for file in observed.files if file.link is not None}
     return [
-        settings.put_aside(one.file, one.line)
+        settings.put_aside(observed.files, one.file, one.line)
         for one in observed.writes.naming(BASE + name)
-        if one.file != FILE and one.file.startswith("/etc/tmpfiles.d/") and one.file not in links and one.path == BASE + name
+        if one.path == BASE + name
+        and one.file.startswith("/etc/tmpfiles.d/")
+        and one.file not in links
+        and configfiles.is_read_after(FILE, one.file)
     ]
 
 
