@@ -88,7 +88,7 @@ class Browser:
         """Ask until it is so."""
         end = time.monotonic() + PATIENCE_S
         while not self.evaluate(f"Boolean(document.documentElement && ({expression}))"):
-            if time.monotonic() > end:
+            if self.problems or time.monotonic() > end:
                 raise AssertionError(f"not so within {PATIENCE_S:.0f} s: {expression}; {self.problems}")
 
     def key(self, key: str) -> None:

@@ -13,24 +13,73 @@ from typing import Any
 from urllib.parse import quote
 
 STARTED = "2026-11-30T22:55:20Z"
-RUN_ID = "20261130T225520Z-51a7ed"
+RUN_ID = "20261130T225520Z-simulated"
 
 # name, impact, disturbs, rule, why
 SETTINGS: list[tuple[str, str, str, dict[str, Any], str]] = [
-    ("sysctl/vm.zone_reclaim_mode", "correctness", "nothing", {"exact": 0}, "Reclaiming the near zone first stalls allocations of a job that fills its NUMA node."),
-    ("sysctl/kernel.numa_balancing", "performance", "jitter", {"exact": 0}, "The balancer moves pages under a job that has placed them itself."),
-    ("sysctl/vm.swappiness", "performance", "nothing", {"between": [0, 10], "set": 1}, "Anonymous memory of a training job must not wait for a disk."),
-    ("sysctl/vm.max_map_count", "correctness", "nothing", {"at_least": 1048576}, "Data loaders with many mapped files run into the default."),
+    (
+        "sysctl/vm.zone_reclaim_mode",
+        "correctness",
+        "nothing",
+        {"exact": 0},
+        "Reclaiming the near zone first stalls allocations of a job that fills its NUMA node.",
+    ),
+    (
+        "sysctl/kernel.numa_balancing",
+        "performance",
+        "jitter",
+        {"exact": 0},
+        "The balancer moves pages under a job that has placed them itself.",
+    ),
+    (
+        "sysctl/vm.swappiness",
+        "performance",
+        "nothing",
+        {"between": [0, 10], "set": 1},
+        "Anonymous memory of a training job must not wait for a disk.",
+    ),
+    (
+        "sysctl/vm.max_map_count",
+        "correctness",
+        "nothing",
+        {"at_least": 1048576},
+        "Data loaders with many mapped files run into the default.",
+    ),
     ("sysctl/net.core.rmem_max", "performance", "nothing", {"at_least": 67108864}, "Long fat links need a large window."),
     ("sysctl/net.core.wmem_max", "performance", "nothing", {"at_least": 67108864}, "Long fat links need a large window."),
-    ("sysctl/net.ipv4.tcp_rmem", "performance", "nothing", {"exact": "4096 131072 268435456"}, "The third field bounds what a connection may grow to."),
+    (
+        "sysctl/net.ipv4.tcp_rmem",
+        "performance",
+        "nothing",
+        {"exact": "4096 131072 268435456"},
+        "The third field bounds what a connection may grow to.",
+    ),
     ("sysctl/kernel.panic_on_oops", "hygiene", "nothing", {"exact": 1}, "A node that oopsed shall not go on computing."),
     ("sysctl/kernel.dmesg_restrict", "hygiene", "nothing", {"exact": 1}, "Kernel messages are for administrators."),
-    ("transparent_hugepage/enabled", "performance", "nothing", {"one_of": ["madvise", "always"], "set": "madvise"}, "Who wants huge pages asks for them."),
+    (
+        "transparent_hugepage/enabled",
+        "performance",
+        "nothing",
+        {"one_of": ["madvise", "always"], "set": "madvise"},
+        "Who wants huge pages asks for them.",
+    ),
     ("transparent_hugepage/defrag", "performance", "jitter", {"exact": "madvise"}, "Only who asks for huge pages waits for compaction."),
     ("transparent_hugepage/khugepaged_defrag", "hygiene", "nothing", {"exact": 1}, "The daemon may compact in the background."),
 ]
-FAMILIES = ["sysctl", "transparent_hugepage", "limits", "irq_affinity", "cpu_frequency", "hugepages", "cmdline", "nvidia_driver", "persistence", "mig", "network", "nvme"]
+FAMILIES = [
+    "sysctl",
+    "transparent_hugepage",
+    "limits",
+    "irq_affinity",
+    "cpu_frequency",
+    "hugepages",
+    "cmdline",
+    "nvidia_driver",
+    "persistence",
+    "mig",
+    "network",
+    "nvme",
+]
 
 Damage = Callable[[int, dict[str, Any], dict[str, Any]], None]
 
@@ -41,7 +90,13 @@ def compiled(wanted: list[tuple[str, str, str, dict[str, Any], str]], key: str =
     about = {}
     for setting, impact, disturbs, rule, why in wanted:
         family, rest = setting.split("/", 1)
-        subsystems.setdefault(family, {})[rest] = {"rule": rule, "impact": impact, "disturbs": disturbs, "owner": "gpufleet", "mend": "always"}
+        subsystems.setdefault(family, {})[rest] = {
+            "rule": rule,
+            "impact": impact,
+            "disturbs": disturbs,
+            "owner": "gpufleet",
+            "mend": "always",
+        }
         about[setting] = {"why": why, "source": "simulated", "from": {"layer": "profile base", "file": "base.yml"}}
     return {"version": 1, "profile": name, "key": key, "files": ["base.yml", f"{name}.yml"], "subsystems": subsystems, "about": about}
 
@@ -76,7 +131,9 @@ def right(setting: str, rule: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def wrong(result: dict[str, Any], state: str, live: str, winner: tuple[str, str] | None = None, cause: str = "wandered", **more: Any) -> None:
+def wrong(
+    result: dict[str, Any], state: str, live: str, winner: tuple[str, str] | None = None, cause: str = "wandered", **more: Any
+) -> None:
     """Damage a result in place."""
     result.update(state=state, cause=cause, **more)
     result["views"]["live"]["value"] = live
@@ -98,7 +155,9 @@ def facts(index: int, name: str, kind: str) -> dict[str, Any]:
 def node_file(index: int, name: str, groups: list[str], profile: dict[str, Any], kind: str) -> dict[str, Any]:
     """The spool entry of a node on which everything is right."""
     results = {
-        f"{family}/{rest}": right(f"{family}/{rest}", entry["rule"]) for family, entries in profile["subsystems"].items() for rest, entry in entries.items()
+        f"{family}/{rest}": right(f"{family}/{rest}", entry["rule"])
+        for family, entries in profile["subsystems"].items()
+        for rest, entry in entries.items()
     }
     response = {
         "version": 1, "engine": "0.1.0", "action": "audit", "run_id": RUN_ID, "outcome": "ok", "changed": False, "started": STARTED, "duration_s": 0.04,
@@ -123,7 +182,13 @@ class SpoolWriter:
         self.directory = directory
         (directory / "nodes").mkdir(parents=True)
         (directory / "profiles").mkdir()
-        run = {"run_id": RUN_ID, "started": STARTED, "action": "audit", "asked": asked, "controller": {"ansible": "2.21.5", "python": "3.13.1", "collection": "0.1.0"}}
+        run = {
+            "run_id": RUN_ID,
+            "started": STARTED,
+            "action": "audit",
+            "asked": asked,
+            "controller": {"ansible": "2.21.5", "python": "3.13.1", "collection": "0.1.0"},
+        }
         (directory / "run.json").write_text(json.dumps(run))
         for profile in profiles:
             (directory / "profiles" / f"{profile['key']}.json").write_text(json.dumps(profile))
@@ -143,7 +208,7 @@ def big_fleet(directory: Path, nodes: int = 1250, settings: int = 150) -> list[s
     hygiene = set(rng.sample(quiet, nodes // 4))
     swappy = set(rng.sample(quiet, nodes // 60))
     busy = set(rng.sample(quiet, nodes // 100))
-    deaf = dict(zip(rng.sample(quiet, 4), ["unreachable", "unreachable", "unreachable", "timed_out"]))
+    deaf = dict(zip(rng.sample(quiet, 4), ["unreachable", "unreachable", "unreachable", "timed_out"], strict=True))
     unread = set(rng.sample(quiet, 2))
     old_kernel = set(rng.sample(quiet, 2))
     writer = SpoolWriter(directory, names, [profile])
@@ -152,7 +217,13 @@ def big_fleet(directory: Path, nodes: int = 1250, settings: int = 150) -> list[s
         entry = node_file(index, name, [kind, f"rack{index // 40 + 1:02d}"], profile, kind)
         results = entry["response"]["results"]
         if name in bad:
-            wrong(results["sysctl/vm.zone_reclaim_mode"], "overridden", "1", ("/etc/sysctl.d/zzz-vendor-tune.conf:2", "vendor-tune"), detail="/etc/sysctl.d/zz-gpufleet.conf:4 gives 0, but /etc/sysctl.d/zzz-vendor-tune.conf:2 wins")
+            wrong(
+                results["sysctl/vm.zone_reclaim_mode"],
+                "overridden",
+                "1",
+                ("/etc/sysctl.d/zzz-vendor-tune.conf:2", "vendor-tune"),
+                detail="/etc/sysctl.d/zz-gpufleet.conf:4 gives 0, but /etc/sysctl.d/zzz-vendor-tune.conf:2 wins",
+            )
         if name in hygiene:
             result = results["sysctl/kernel.panic_on_oops"]
             wrong(result, "unpersisted", "1", cause="never_applied")
@@ -161,7 +232,13 @@ def big_fleet(directory: Path, nodes: int = 1250, settings: int = 150) -> list[s
         if name in swappy:
             wrong(results["sysctl/vm.swappiness"], "live_wrong", rng.choice(["60", "60", "60", "30"]))
         if name in busy:
-            wrong(results["sysctl/kernel.numa_balancing"], "blocked", "1", blocked_by=["pid 4711 (python3) holds /dev/nvidia0"], detail="a live change can disturb a running job (jitter)")
+            wrong(
+                results["sysctl/kernel.numa_balancing"],
+                "blocked",
+                "1",
+                blocked_by=["pid 4711 (python3) holds /dev/nvidia0"],
+                detail="a live change can disturb a running job (jitter)",
+            )
         if name in unread:
             result = results["transparent_hugepage/enabled"]
             result.update(state="unknown", detail="the live value could not be read")
@@ -169,7 +246,13 @@ def big_fleet(directory: Path, nodes: int = 1250, settings: int = 150) -> list[s
         if name in old_kernel:
             entry["response"]["node"]["kernel"] = "6.5.0-44-generic"
         if index % 300 == 7:
-            wrong(results["transparent_hugepage/defrag"], "live_wrong", "always", cause="intent", waived={"reason": "benchmark of the storage team", "ticket": "OPS-1", "until": "2027-01-31"})
+            wrong(
+                results["transparent_hugepage/defrag"],
+                "live_wrong",
+                "always",
+                cause="intent",
+                waived={"reason": "benchmark of the storage team", "ticket": "OPS-1", "until": "2027-01-31"},
+            )
         if deaf.get(name) == "unreachable":
             silence(entry, "unreachable", "Failed to connect to the host via ssh: No route to host")
         if deaf.get(name) == "timed_out":
@@ -183,11 +266,23 @@ def one_node(directory: Path) -> None:
     profile = compiled(SETTINGS)
     entry = node_file(0, "localhost", [], profile, "workstation")
     results = entry["response"]["results"]
-    for setting, live in {"sysctl/vm.swappiness": "60", "sysctl/kernel.numa_balancing": "1", "sysctl/net.core.rmem_max": "212992", "sysctl/vm.max_map_count": "65530"}.items():
+    for setting, live in {
+        "sysctl/vm.swappiness": "60",
+        "sysctl/kernel.numa_balancing": "1",
+        "sysctl/net.core.rmem_max": "212992",
+        "sysctl/vm.max_map_count": "65530",
+    }.items():
         wrong(results[setting], "live_wrong", live, cause="never_applied")
         results[setting]["views"]["persisted"] = {"unset": "no file sets it"}
         del results[setting]["winner"]
-    wrong(results["transparent_hugepage/enabled"], "pending", "never", ("/etc/default/grub:10", "grub-common"), cause="never_applied", needs="reboot")
+    wrong(
+        results["transparent_hugepage/enabled"],
+        "pending",
+        "never",
+        ("/etc/default/grub:10", "grub-common"),
+        cause="never_applied",
+        needs="reboot",
+    )
     results["transparent_hugepage/enabled"]["views"]["boot"] = {"value": "never", "from": "/proc/cmdline"}
     results["sysctl/net.ipv4.tcp_rmem"].update(state="unknown", detail="the live value could not be read: permission denied")
     results["sysctl/net.ipv4.tcp_rmem"]["views"]["live"] = {"error": "permission denied", "from": "/proc/sys/net/ipv4/tcp_rmem"}

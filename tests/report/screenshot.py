@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Takes the picture of the documentation from a simulated fleet.
 
-    python tests/report/screenshot.py docs/images/drift-report.png
+    python tests/report/screenshot.py --height 1080 docs/images/drift-report.png
 
 The collection must be importable (its parent of `ansible_collections` on PYTHONPATH) and Chromium installed.
 """
@@ -13,16 +13,17 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from ansible_collections.gpufleet.node.plugins.plugin_utils.report import document, html
+
 import fleets
 from browser import Browser
 
-from ansible_collections.gpufleet.node.plugins.plugin_utils.report import document, html
-
-FLEETS = {"picture": fleets.picture_fleet, "big": fleets.big_fleet, "one": fleets.one_node}
+FLEETS: dict[str, Callable[[Path], object]] = {"picture": fleets.picture_fleet, "big": fleets.big_fleet, "one": fleets.one_node}
 
 
 def main() -> None:

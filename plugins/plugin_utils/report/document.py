@@ -152,7 +152,7 @@ def _node(name: str, groups: list[str], entry: dict[str, Any], catalogue: _Catal
             result = {**result, "rule": rules[setting]}
         elif key in catalogue.asked:
             node["notes"].append(f"{setting} was answered and not asked")
-        catalogue.settings.setdefault(setting, {"subsystem": setting.split("/")[0]})
+        catalogue.settings.setdefault(setting, {"subsystem": setting.split("/", maxsplit=1)[0]})
         node["results"][setting] = result
     return node
 
@@ -177,10 +177,7 @@ def _run(read: spool_files.Spool, spool_name: str, finished: str, faults: list[s
         "started": str(read.run.get("started", finished)),
         "finished": finished,
         "controller": {str(key): str(value) for key, value in controller.items()} if isinstance(controller, dict) else {},
-        "profiles": {
-            key: {"profile": profile["profile"], "files": profile["files"]}
-            for key, profile in sorted(read.profiles.items())
-        },
+        "profiles": {key: {"profile": profile["profile"], "files": profile["files"]} for key, profile in sorted(read.profiles.items())},
     }
     if faults:
         run["faults"] = faults

@@ -1,7 +1,7 @@
 # Copyright (c) gpufleet.node contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The report as one HTML file that loads nothing: the verdict as text, the data interned, drawn by page/page.js on demand."""
+"""The report as one HTML file that loads nothing: the verdict as text, the data interned, drawn on demand by the scripts in page/."""
 
 from __future__ import annotations
 
@@ -15,17 +15,22 @@ from typing import Any
 
 from .mend import mend
 from .peers import odd_ones
-from .summary import coverage, faults, rule_words, seen, sentence
+from .summary import coverage, faults, rule_words, seen, sentence, whose
 from .words import CAUSES, IMPACTS, OUTCOME_TITLES, STATES, VIEWS, counts_as
 
 PAGE = Path(__file__).parent / "page"
+# In this order they are one script.
+SCRIPTS = (
+    *("elements", "data", "filters", "counting", "commands", "overview", "filterbar"),
+    *("settings", "matrix", "node", "csv", "keyboard", "start"),
+)
 
 SHELL = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-{script_hash}'; style-src 'sha256-{style_hash}'; \
-base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+script-src 'sha256-{script_hash}'; style-src 'sha256-{style_hash}'; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="color-scheme" content="light dark">
@@ -38,7 +43,7 @@ base-uri 'none'; form-action 'none'">
 <h1><span class="word">{verdict}</span> <span class="sentence">{sentence}</span></h1>
 <p class="coverage">{nodes}<span class="sep"> · </span>{settings}</p>
 </header>
-<noscript><p class="noscript">The tables below the verdict are drawn by a script in this file; it is switched off here. drift.md says the same as text.</p></noscript>
+<noscript><p class="noscript">The tables are drawn by a script in this file; it is switched off here. drift.md says the same as text.</p></noscript>
 <main id="page"></main>
 <script type="application/json" id="data">{data}</script>
 <script>{script}</script>
@@ -50,7 +55,7 @@ base-uri 'none'; form-action 'none'">
 def render(document: dict[str, Any]) -> str:
     """The whole page."""
     style = (PAGE / "page.css").read_text(encoding="utf-8")
-    script = (PAGE / "page.js").read_text(encoding="utf-8")
+    script = "\n".join((PAGE / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
     nodes, settings = coverage(document)
     profiles = ", ".join(sorted({profile["profile"] for profile in document["run"]["profiles"].values()}))
     run = [f"profile {profiles}" if profiles else "no profile", document["run"]["finished"], f"run {document['run']['id']}"]
@@ -81,7 +86,11 @@ def interned(document: dict[str, Any]) -> dict[str, Any]:
             row.append(-1 if result is None else results.add(_result(result, document["settings"][setting], mends)))
         nodes.append(
             {
-                **{key: node[key] for key in ("name", "outcome", "error", "transport", "profile_key", "duration_s", "notes", "faults") if key in node},
+                **{
+                    key: node[key]
+                    for key in ("name", "outcome", "error", "transport", "profile_key", "duration_s", "notes", "faults")
+                    if key in node
+                },
                 "groups": [groups.add(group) for group in node["groups"]],
                 "facts": [facts.add([key, value]) for key, value in node["facts"].items()],
                 "results": row,
@@ -115,6 +124,7 @@ def _result(result: dict[str, Any], setting: dict[str, str], mends: _Pool) -> di
     shown = {key: value for key, value in result.items() if key != "changes"}
     shown["counts"] = counts
     shown["seen"] = seen(result)
+    shown["whose"] = whose(result)
     if counts != "nothing":
         shown["mend"] = mends.add(mend(result, setting)._asdict())
     return shown

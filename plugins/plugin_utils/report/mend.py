@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 
@@ -41,32 +41,27 @@ def mend(result: Mapping[str, Any], setting: Mapping[str, str]) -> Mend:
     if setting.get("mend") == "never" or setting.get("owner") == "leave":
         return Mend("Check only: the profile leaves this to its owner.")
     if state == "overridden":
-        winner = result.get("winner", {}).get("from", "the file that wins")
-        return Mend(f"Remove it from {winner}, or take it over:", SITE, "-e gpufleet_take_over=true")
+        if result.get("winner", {}).get("from", "").startswith("/etc/"):
+            return Mend("Remove the line that wins, or have it put aside:", SITE, "-e gpufleet_take_over=true")
+        return Mend("Change it where it is set: a file of ours cannot win over that.")
     if state == "blocked":
-        return Mend("When what holds it is gone:", SITE)
+        consent = setting.get("disturbs", "nothing")
+        at_once = "" if consent == "nothing" else f", or at once with -e gpufleet_disturb={consent}"
+        return Mend(f"When what holds it is gone{at_once}:", SITE)
     if state == "pending":
         return Mend(WAITS_FOR.get(result["needs"], "Apply again:"), "" if result["needs"] in WAITS_FOR else SITE)
     return Mend("", SITE)
 
 
-def command(what: Mend, limit: str) -> str:
-    """The command line for these nodes; empty where there is none."""
+def command(what: Mend, names: Iterable[str]) -> str:
+    """The command line for exactly these nodes; empty where there is none.
+
+    Always with their names: the run may have been limited itself, so that neither leaving `--limit` out nor naming a group would be safe.
+    """
     if not what.playbook:
         return ""
-    words = ["ansible-playbook", what.playbook]
-    if limit:
-        words += ["--limit", shlex.quote(limit)]
-    return " ".join([*words, what.options]).strip()
-
-
-def limit(names: Iterable[str], groups: Mapping[str, Sequence[str]]) -> str:
-    """The shortest `--limit` that means exactly these nodes: a group where one fits, else their names."""
-    wanted = set(names)
-    fitting = [group for group, members in groups.items() if set(members) == wanted]
-    if len(wanted) > 1 and fitting:
-        return min(fitting)
-    return ",".join(sorted(wanted))
+    options = [what.options] if what.options else []
+    return " ".join(["ansible-playbook", what.playbook, *options, "--limit", shlex.quote(",".join(sorted(names)))])
 
 
 def _unread(result: Mapping[str, Any]) -> Mend:

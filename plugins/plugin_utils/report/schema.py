@@ -44,7 +44,11 @@ RULE = {
 }
 
 RESULT = _object(
-    {"state": {"enum": list(STATES)}, "needs": {"enum": list(NEEDS)}, "views": {"type": "object", "properties": {view: VIEW for view in VIEWS}, "additionalProperties": False}},
+    {
+        "state": {"enum": list(STATES)},
+        "needs": {"enum": list(NEEDS)},
+        "views": {"type": "object", "properties": dict.fromkeys(VIEWS, VIEW), "additionalProperties": False},
+    },
     {
         "rule": TEXT,
         "desired": TEXT,
@@ -94,12 +98,12 @@ DOCUMENT: dict[str, Any] = {
             "verdict": {"enum": list(VERDICTS)},
             "totals": _object(
                 {
-                    "nodes": _object({"asked": COUNT, **{outcome: COUNT for outcome in OUTCOMES}}),
+                    "nodes": _object({"asked": COUNT, **dict.fromkeys(OUTCOMES, COUNT)}),
                     "settings": _object(
                         {
                             "asked": COUNT,
                             "judged": COUNT,
-                            "by_state": {"type": "object", "properties": {state: COUNT for state in STATES}, "additionalProperties": False},
+                            "by_state": {"type": "object", "properties": dict.fromkeys(STATES, COUNT), "additionalProperties": False},
                             "waived": COUNT,
                         }
                     ),

@@ -100,7 +100,9 @@ def _response(raw: dict[str, Any]) -> dict[str, Any]:
         try:
             results[_text(setting)] = _result(result)
         except ValueError as error:
-            faults.append({"subsystem": _text(setting).split("/")[0], "error": f"the answer for {setting} is malformed: {error}"})
+            faults.append(
+                {"subsystem": _text(setting).split("/", maxsplit=1)[0], "error": f"the answer for {setting} is malformed: {error}"}
+            )
             results[_text(setting)] = {"state": "unknown", "needs": "nothing", "views": {}, "detail": f"the answer is malformed: {error}"}
     facts = {
         _text(key): value if isinstance(value, (bool, int)) else _text(value)

@@ -27,7 +27,7 @@ class Row:
     nodes: dict[str, list[str]] = field(default_factory=dict)  # state -> names
     wants: Counter[str] = field(default_factory=Counter)
     live: Counter[str] = field(default_factory=Counter)
-    winners: Counter[str] = field(default_factory=Counter)
+    whose: Counter[str] = field(default_factory=Counter)
     causes: Counter[str] = field(default_factory=Counter)
     mends: dict[Mend, list[str]] = field(default_factory=dict)
 
@@ -64,8 +64,7 @@ def _add(row: Row, name: str, result: dict[str, Any], document: dict[str, Any]) 
     if wants(result, document):
         row.wants[wants(result, document)] += 1
     row.live[seen(result)] += 1
-    if result.get("winner"):
-        row.winners[winner(result["winner"])] += 1
+    row.whose[whose_words(result)] += 1
     if "cause" in result:
         row.causes[result["cause"]] += 1
     row.mends.setdefault(mend(result, document["settings"][row.setting]), []).append(name)
@@ -103,10 +102,23 @@ def rule_words(rule: dict[str, Any]) -> str:
     return str(rule.get("exact", json.dumps(rule, sort_keys=True)))
 
 
-def winner(of: dict[str, str]) -> str:
-    """`/etc/sysctl.d/x.conf:3 (systemd)`."""
-    place, owner = of.get("from", "unnamed file"), of.get("owner")
-    return f"{place} ({owner})" if owner else place
+def whose(result: dict[str, Any]) -> tuple[str, str]:
+    """Whose doing it is: the place and its owner; where no place is to blame, no place and a sentence."""
+    if result["state"] == "unknown":
+        errors = [view["error"] for view in result["views"].values() if "error" in view]
+        return "", next(iter([*errors, result.get("detail", "")]), "") or "no reason was given"
+    winner = result.get("winner", {})
+    if result["state"] in ("live_wrong", "blocked") and winner.get("owner") == "gpufleet":
+        return "", "changed live, our file is right"
+    if winner.get("from"):
+        return winner["from"], winner.get("owner", "")
+    return "", "no file sets it"
+
+
+def whose_words(result: dict[str, Any]) -> str:
+    """`/etc/sysctl.d/x.conf:3 (package systemd)`."""
+    place, owner = whose(result)
+    return f"{place} ({owner})" if place and owner else place or owner
 
 
 def silent_nodes(document: dict[str, Any]) -> list[dict[str, Any]]:
@@ -123,35 +135,44 @@ def faults(document: dict[str, Any]) -> list[str]:
 
 
 def sentence(document: dict[str, Any]) -> str:
-    """The verdict as a person would say it."""
+    """The verdict as a person would say it, the worst first."""
     asked = document["totals"]["nodes"]["asked"]
     if not asked:
         return "No node was asked, so nothing is known."
-    parts = []
     all_rows = rows(document)
     wrong = [row for row in all_rows if set(row.states) != {"unknown"}]
+    unread = [row for row in all_rows if "unknown" in row.states]
+    silent, faulty = len(silent_nodes(document)), document["totals"]["faults"]
+    parts = []
+    if faulty:
+        parts.append(f"gpufleet itself failed {plural(faulty, 'time')}")
     if wrong:
-        graver = [row for row in wrong if row.impact == "correctness"]
-        of_these = "" if not graver else ", all of them correctness" if len(graver) == len(wrong) > 1 else f", {len(graver)} of them correctness"
-        where = "on this node" if asked == 1 else f"on {number(len(_drifting(wrong)))} of {plural(asked, 'node')}"
-        if graver and asked > 1 and len(wrong) > len(graver):
-            of_these += f" on {number(len(_drifting(graver)))}"
-        verb = "differs" if len(wrong) == 1 else "differ"
-        parts.append(f"{plural(len(wrong), 'setting')} {verb} {where}{of_these}")
-    unknown = [row for row in all_rows if "unknown" in row.states]
-    if unknown:
-        parts.append(f"{plural(len(unknown), 'setting')} could not be read" + ("" if asked == 1 else " everywhere"))
-    silent = len(silent_nodes(document))
+        parts.append(_differ(wrong, asked))
     if silent == asked:
-        parts.append("the node did not answer" if asked == 1 else f"none of {plural(asked, 'node')} answered in full")
+        parts.append("the node did not answer in full" if asked == 1 else f"none of {plural(asked, 'node')} answered in full")
     elif silent:
         parts.append(f"{plural(silent, 'node')} did not answer in full")
-    if document["totals"]["faults"]:
-        parts.append(f"the tool itself failed {plural(document['totals']['faults'], 'time')}")
+    if unread:
+        names = {name for row in unread for name in row.nodes["unknown"]}
+        parts.append(f"{plural(len(unread), 'setting')} could not be read" + ("" if asked == 1 else f" on {plural(len(names), 'node')}"))
     if not parts:
         return "Every setting is right on this node." if asked == 1 else f"Every setting is right on all {plural(asked, 'node')}."
     text = "; ".join(parts)
     return text[0].upper() + text[1:] + "."
+
+
+def _differ(wrong: list[Row], asked: int) -> str:
+    """`1 correctness setting differs on 5 nodes, 3 others on 334`."""
+    grave = [row for row in wrong if row.impact == "correctness"]
+    others = [row for row in wrong if row.impact != "correctness"]
+    first = grave or others
+    verb = "differs" if len(first) == 1 else "differ"
+    where = f" on {plural(len(_drifting(first)), 'node')}"
+    text = f"{plural(len(first), 'correctness setting' if grave else 'setting')} {verb}{'' if asked == 1 else where}"
+    if grave and others:
+        more = plural(len(others), "other")
+        text += f", and {more}" if asked == 1 else f", {more} on {number(len(_drifting(others)))}"
+    return text
 
 
 def _drifting(wrong: list[Row]) -> set[str]:
@@ -168,12 +189,3 @@ def coverage(document: dict[str, Any]) -> tuple[str, str]:
         f"{number(nodes['ok'])} of {plural(nodes['asked'], 'node')} answered" + (f" ({', '.join(silent)})" if silent else ""),
         f"{number(settings['judged'])} of {plural(settings['asked'], 'setting')} judged{waived}",
     )
-
-
-def groups_of(document: dict[str, Any]) -> dict[str, list[str]]:
-    """Group -> its nodes in this run."""
-    groups: dict[str, list[str]] = {}
-    for node in document["nodes"]:
-        for group in node["groups"]:
-            groups.setdefault(group, []).append(node["name"])
-    return groups

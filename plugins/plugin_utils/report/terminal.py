@@ -7,13 +7,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from .mend import Mend, command, limit
-from .summary import Row, coverage, faults, groups_of, rows, sentence, silent_nodes
-from .words import OUTCOME_TITLES, STATES, number, plural
+from .mend import Mend, command
+from .summary import Row, coverage, faults, rows, sentence, silent_nodes
+from .words import OUTCOME_TITLES, STATES, plural, printable
 
 MOST_LINES = 10
 UNCUT = 10_000
-COLOURS = {"correctness": "31;1", "performance": "33", "hygiene": "36", "clean": "32;1", "drift": "33;1", "incomplete": "35;1", "error": "31;1", "quiet": "2"}
+COLOURS = {
+    "correctness": "31;1",
+    "performance": "33",
+    "hygiene": "36",
+    "clean": "32;1",
+    "drift": "33;1",
+    "incomplete": "35;1",
+    "error": "31;1",
+    "quiet": "2",
+}
 
 
 def render(document: dict[str, Any], width: int = 100, colour: bool = False) -> str:
@@ -22,15 +31,15 @@ def render(document: dict[str, Any], width: int = 100, colour: bool = False) -> 
     lines = [_line("quiet", f"{_title(document)}: {nodes}; {settings}", width, colour)]
     silent, broken, wrong = silent_nodes(document), faults(document), rows(document)
     if broken:
-        lines.append(_line("error", f"fault         {broken[0]}" + (f"  (and {len(broken) - 1} more)" if broken[1:] else ""), width, colour))
+        lines.append(_line("error", f"fault        {broken[0]}" + (f"  (and {len(broken) - 1} more)" if broken[1:] else ""), width, colour))
     if silent:
-        first = silent[0]
-        which = _names([node["name"] for node in silent])
-        lines.append(_line("incomplete", f"no answer     {which}: {OUTCOME_TITLES[first['outcome']]}, {first.get('error', '')}", width, colour))
-    mending = _mending(wrong, document)
+        first, which = silent[0], _names([node["name"] for node in silent])
+        text = f"no answer    {plural(len(silent), 'node')} ({which}): {OUTCOME_TITLES[first['outcome']]}, {first.get('error', '')}"
+        lines.append(_line("incomplete", text, width, colour))
+    mending = _mending(wrong)
     space = MOST_LINES - len(lines) - len(mending)
     shown = wrong if len(wrong) <= space else wrong[: space - 1]
-    lines += [_line(row.impact, _row(row, width), width, colour) for row in shown]
+    lines += [_line(row.impact, _row(row), width, colour) for row in shown]
     if wrong[len(shown) :]:
         lines.append(_line("quiet", f"and {plural(len(wrong) - len(shown), 'more setting')}: see the report", width, colour))
     lines += [_line("", line, width, colour) for line in mending]
@@ -43,16 +52,15 @@ def _title(document: dict[str, Any]) -> str:
     return f"profile {', '.join(profiles)}" if profiles else "no profile"
 
 
-def _row(row: Row, width: int) -> str:
+def _row(row: Row) -> str:
     states = ", ".join(STATES[state].title for state in sorted(row.states, key=list(STATES).index))
-    wants = _most(row.wants)
-    values = f"wants {wants}, has {_most(row.live)}" if wants else f"has {_most(row.live)}"
-    doing = "; ".join(filter(None, [_most(row.winners), _most(row.causes).replace("_", " ")]))
-    where = f" on {_names(row.names)}" if row.judged_nodes > 1 else ""
-    return f"{row.impact:<13} {row.setting}: {states}{where}; {values}" + (f"; by {doing}" if row.winners else f"; {doing}" if doing else "")
+    where = f" on {plural(len(row.names), 'node')} ({_names(row.names)})" if row.judged_nodes > 1 else ""
+    wants = f", wants {_most(row.wants)}" if row.wants else ""
+    doing = "; ".join(filter(None, [_most(row.whose), _most(row.causes).replace("_", " ")]))
+    return f"{row.impact:<12} {row.setting}: {states}{where}; has {_most(row.live)}{wants}; {doing}"
 
 
-def _mending(wrong: list[Row], document: dict[str, Any]) -> list[str]:
+def _mending(wrong: list[Row]) -> list[str]:
     """The commands for the worst settings: at most two."""
     nodes_of: dict[tuple[str, str], set[str]] = {}
     for row in wrong:
@@ -60,12 +68,11 @@ def _mending(wrong: list[Row], document: dict[str, Any]) -> list[str]:
             if what.playbook:
                 nodes_of.setdefault((what.playbook, what.options), set()).update(names)
     lines = []
-    for (playbook, options), names in list(nodes_of.items())[:2]:
-        where = "" if len(names) == len(document["nodes"]) else limit(names, groups_of(document))
-        if len(where) > 50:
-            lines.append(f"mend with      {command(Mend('', playbook, options), '')} --limit <{number(len(names))} nodes, see the report>")
-        else:
-            lines.append(f"mend with      {command(Mend('', playbook, options), where)}")
+    for (playbook, options), nodes in list(nodes_of.items())[:2]:
+        line = command(Mend("", playbook, options), nodes)
+        if len(nodes) > 5:
+            line = line.split(" --limit ")[0] + f" --limit <{plural(len(nodes), 'node')}, see the report>"
+        lines.append(f"mend with    {line}")
     return lines
 
 
@@ -74,18 +81,15 @@ def _most(counter: Any) -> str:
     if not counter:
         return ""
     value = counter.most_common(1)[0][0]
-    return f"{value} (and {len(counter) - 1} others)" if len(counter) > 1 else str(value)
+    return f"{value} (and {plural(len(counter) - 1, 'other')})" if len(counter) > 1 else str(value)
 
 
 def _names(names: list[str]) -> str:
-    """`gpu-1, gpu-2 and 3 more`."""
-    if len(names) <= 3:
-        return ", ".join(names)
-    return f"{', '.join(names[:2])} and {len(names) - 2} more nodes"
+    return names[0] if len(names) == 1 else f"{names[0]}, …"
 
 
 def _line(kind: str, text: str, width: int, colour: bool) -> str:
-    """One line that fits; control characters (values may hold any) become dots."""
-    safe = "".join(char if char.isprintable() else "·" for char in text)
+    """One line that fits."""
+    safe = printable(text)
     short = safe if len(safe) <= width else safe[: width - 1] + "…"
     return f"\033[{COLOURS[kind]}m{short}\033[0m" if colour and kind in COLOURS else short

@@ -35,7 +35,7 @@ STATES: dict[str, State] = {
 IMPACTS = ("correctness", "performance", "hygiene")
 OUTCOMES = ("ok", "unreachable", "failed", "timed_out")
 NEEDS = ("nothing", "time", "service_restart", "gpu_reset", "reboot", "drain")
-CAUSES = {"intent": "the profile changed", "wandered": "it was right once", "never_applied": "it was never applied"}
+CAUSES = {"intent": "the profile changed since", "wandered": "it was right once and changed", "never_applied": "never applied"}
 VIEWS = ("persisted", "boot", "live", "effective")
 VERDICTS = ("clean", "drift", "incomplete", "error")
 
@@ -59,3 +59,8 @@ def number(count: int) -> str:
 def plural(count: int, noun: str) -> str:
     """`1 node`, `1,250 nodes`."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def printable(text: str) -> str:
+    """Control characters (a value may hold any) become dots."""
+    return "".join(char if char.isprintable() else "·" for char in text)
