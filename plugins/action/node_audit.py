@@ -7,6 +7,7 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 
+from ..module_utils.options import OF_MODULE
 from ..plugin_utils import node_task
 
 
@@ -19,5 +20,6 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
         result: dict[str, Any] = super().run(tmp, task_vars)
-        result.update(node_task.run(self, "audit", task_vars or {}))
+        options = self.validate_argument_spec(OF_MODULE["node_audit"])[1]
+        result.update(node_task.run(self, "audit", options, task_vars or {}))
         return result

@@ -19,7 +19,7 @@ options:
     elements: str
     required: true
 author:
-  - gpufleet.node contributors
+  - gpufleet.node contributors (@gpufleet)
 """
 
 EXAMPLES = r"""

@@ -23,7 +23,7 @@ options:
       - All settings of the host when it is not given.
     type: str
 author:
-  - gpufleet.node contributors
+  - gpufleet.node contributors (@gpufleet)
 """
 
 EXAMPLES = r"""

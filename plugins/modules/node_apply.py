@@ -47,7 +47,7 @@ options:
     description: Filled in by the action plugin.
     type: dict
 author:
-  - gpufleet.node contributors
+  - gpufleet.node contributors (@gpufleet)
 """
 
 EXAMPLES = r"""
@@ -88,18 +88,7 @@ from ansible_collections.gpufleet.node.plugins.module_utils import entry
 
 
 def main() -> None:
-    entry.whole_request(
-        {
-            "subsystems": {"type": "list", "elements": "str"},
-            "disturb": {"type": "str", "choices": ["nothing", "jitter", "job"], "default": "nothing"},
-            "take_over": {"type": "bool", "default": False},
-            "spool": {"type": "path"},
-            "run_id": {"type": "str"},
-            "deadline_s": {"type": "int", "default": 60},
-            "root": {"type": "path", "default": "/"},
-            "request": {"type": "dict"},
-        }
-    )
+    entry.whole_request("node_apply")
 
 
 if __name__ == "__main__":

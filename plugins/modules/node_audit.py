@@ -40,7 +40,7 @@ options:
     description: Filled in by the action plugin.
     type: dict
 author:
-  - gpufleet.node contributors
+  - gpufleet.node contributors (@gpufleet)
 """
 
 EXAMPLES = r"""
@@ -80,16 +80,7 @@ from ansible_collections.gpufleet.node.plugins.module_utils import entry
 
 
 def main() -> None:
-    entry.whole_request(
-        {
-            "subsystems": {"type": "list", "elements": "str"},
-            "spool": {"type": "path"},
-            "run_id": {"type": "str"},
-            "deadline_s": {"type": "int", "default": 60},
-            "root": {"type": "path", "default": "/"},
-            "request": {"type": "dict"},
-        }
-    )
+    entry.whole_request("node_audit")
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ options:
     description: Filled in by the action plugin.
     type: dict
 author:
-  - gpufleet.node contributors
+  - gpufleet.node contributors (@gpufleet)
 """
 
 EXAMPLES = r"""
@@ -92,18 +92,7 @@ from ansible_collections.gpufleet.node.plugins.module_utils import entry
 
 
 def main() -> None:
-    entry.whole_request(
-        {
-            "to": {"type": "str", "default": "first"},
-            "only": {"type": "list", "elements": "str"},
-            "disturb": {"type": "str", "choices": ["nothing", "jitter", "job"], "default": "nothing"},
-            "spool": {"type": "path"},
-            "run_id": {"type": "str"},
-            "deadline_s": {"type": "int", "default": 60},
-            "root": {"type": "path", "default": "/"},
-            "request": {"type": "dict"},
-        }
-    )
+    entry.whole_request("node_revert")
 
 
 if __name__ == "__main__":

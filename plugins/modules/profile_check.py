@@ -27,7 +27,7 @@ options:
       - Directory that keeps each compiled profile as C(KEY.json), for the tasks that follow. It is made where it is not there.
     type: path
 author:
-  - gpufleet.node contributors
+  - gpufleet.node contributors (@gpufleet)
 """
 
 EXAMPLES = r"""

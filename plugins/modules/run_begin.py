@@ -30,7 +30,7 @@ options:
     choices: [audit, apply, revert]
     default: audit
 author:
-  - gpufleet.node contributors
+  - gpufleet.node contributors (@gpufleet)
 """
 
 EXAMPLES = r"""
@@ -50,11 +50,11 @@ run_id:
 spool:
   description: Directory that keeps the answers of the nodes.
   returned: always
-  type: path
+  type: str
 report_dir:
   description: Directory for the reports, as an absolute path.
   returned: always
-  type: path
+  type: str
 nodes:
   description: How many nodes are asked.
   returned: always

@@ -18,7 +18,7 @@ extends_documentation_fragment:
   - gpufleet.node.engine
   - gpufleet.node.engine.settings
 author:
-  - gpufleet.node contributors
+  - gpufleet.node contributors (@gpufleet)
 """
 
 EXAMPLES = r"""
@@ -31,7 +31,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-results:
+settings:
   description: For each setting its state, views, winner and what was changed, by id. See the page on architecture for the shape.
   returned: always
   type: dict

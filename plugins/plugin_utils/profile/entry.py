@@ -80,12 +80,20 @@ def entry_of(given: Plain, below: Entry | None, judge: Callable[[Rule], None], p
     """The entry that a layer makes of what it says and of the entry below it; None where something is wrong, which `problems` then has."""
     before = len(problems)
     written: dict[str, Plain] = given if isinstance(given, dict) else {"exact": given}
-    for name in written:
-        if name not in KEYS:
-            problems.add(file, key, InputError("stands beside no rule", _OTHER_WORDS.get(name) or nearest(name, KEYS), at=name))
+    unknown = [name for name in written if name not in KEYS]
+    for name in unknown:
+        close = _OTHER_WORDS.get(name) or nearest(name, KEYS)
+        problems.add(file, key, InputError("stands beside no rule", close, at=name))
+    rule: Rule | None = None
     has_rule = any(name in written for name in (*KINDS, "set"))
 
-    rule = below.rule if below and not has_rule else problems.attempt(file, key, _judged_rule, written, judge)
+    if has_rule:
+        rule = problems.attempt(file, key, _judged_rule, written, judge)
+    elif below:
+        rule = below.rule
+    # Of a misspelled rule is said once that it is misspelled, not also that it is missing.
+    elif not unknown:
+        problems.add(file, key, InputError(f"there is no rule here: {', '.join(KINDS[:-1])} or {KINDS[-1]}"))
     beside: dict[str, Any] = {
         name: problems.attempt(file, f"{key}/{name}", _PARSERS[name], written[name]) for name in BESIDE if name in written
     }

@@ -54,7 +54,7 @@ def expired_waivers(compiled: Mapping[str, Any], today: datetime.date) -> list[s
 
 
 def _is_called(name: str, setting: str) -> bool:
-    subsystem, _, rest = name.partition("/")
+    subsystem, rest = name.split("/", 1)
     return setting in (name, subsystem, rest)
 
 
@@ -65,7 +65,7 @@ def _one(compiled: Mapping[str, Any], name: str) -> Iterator[str]:
         about = compiled["removed"][name]
         yield f"  removed by   {_origin(about['from'])}"
     else:
-        subsystem, _, setting = name.partition("/")
+        subsystem, setting = name.split("/", 1)
         yield from _entry(compiled["subsystems"][subsystem][setting], about)
     for lost in about["lost"]:
         what = "removed" if lost.get("removed") else rule_in_words(lost["rule"])

@@ -76,13 +76,21 @@ def _find(reference: str, dirs: Sequence[Path], shipped: Path) -> Path:
             f"there is no profile {show(reference)}; a file of your own is given as a path, like ./{reference}.yml",
             nearest(reference, shipped_names(shipped)),
         )
-    for directory in dirs:
-        path = (directory / Path(reference).expanduser()).resolve()
+    try:
+        return _find_file(Path(reference).expanduser(), dirs)
+    # A loop of links, a name that is too long, a home that nobody has: what they raise differs between Pythons.
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InputError(f"{show(reference)} leads nowhere: {error}") from None
+
+
+def _find_file(given: Path, dirs: Sequence[Path]) -> Path:
+    for directory in [given.parent] if given.is_absolute() else dirs:
+        path = (directory / given).resolve()
         if path.exists():
             return path
     looked = ", ".join(dict.fromkeys(str(directory) for directory in dirs)) or "no directory"
-    siblings = [name.name for directory in dirs for name in (directory / reference).parent.glob("*.y*ml")]
-    raise InputError(f"there is no file {reference} (looked from {looked})", nearest(Path(reference).name, siblings))
+    siblings = [path.name for directory in dirs for path in (directory / given).parent.glob("*.y*ml")]
+    raise InputError(f"there is no file {given} (looked from {looked})", nearest(given.name, siblings))
 
 
 def _read(path: Path, reference: str, shown: str, problems: Problems) -> Layer:

@@ -68,13 +68,16 @@ def compile_layers(profile: str, layers: Sequence[Layer], problems: Problems | N
     for layer in layers:
         _lay(layer, history, problems)
     for subsystem, settings in history.items():
-        _contradictions(subsystem, settings, problems)
+        _contradictions(subsystem, settings, layers, problems)
     problems.raise_if_any()
 
     subsystems: dict[str, dict[str, Any]] = {}
     about: dict[str, Any] = {}
     removed: dict[str, Any] = {}
     for subsystem, settings in history.items():
+        if settings:
+            # Also where nothing is left: a node has to let go of what it was given before.
+            subsystems[subsystem] = {}
         for setting, standings in settings.items():
             last = standings[-1]
             lost = [_lost(subsystem, standing) for standing in reversed(standings[:-1])]
@@ -82,7 +85,7 @@ def compile_layers(profile: str, layers: Sequence[Layer], problems: Problems | N
             if last.entry is None:
                 removed[f"{subsystem}/{setting}"] = told
                 continue
-            subsystems.setdefault(subsystem, {})[setting] = last.entry.compiled()
+            subsystems[subsystem][setting] = last.entry.compiled()
             words = {"why": last.entry.why, "source": last.entry.source}
             about[f"{subsystem}/{setting}"] = {**{name: text for name, text in words.items() if text}, **told}
     return {
@@ -160,19 +163,20 @@ def _lay_subsystem(
             )
             continue
         spelled[setting] = key
-        standings = history.setdefault(setting, [])
+        below = history[setting][-1].entry if setting in history else None
         if given is None:
-            standings.append(_Standing(layer, None, key))
+            if below:
+                history[setting].append(_Standing(layer, None, key))
             continue
-        below = standings[-1].entry if standings else None
         entry = entry_of(given, below, partial(known.judge, setting), problems, place, path)
         if entry:
-            standings.append(_Standing(layer, entry, key))
+            history.setdefault(setting, []).append(_Standing(layer, entry, key))
 
 
-def _contradictions(subsystem: str, settings: Mapping[str, Sequence[_Standing]], problems: Problems) -> None:
+def _contradictions(subsystem: str, settings: Mapping[str, Sequence[_Standing]], layers: Sequence[Layer], problems: Problems) -> None:
     last = {setting: standings[-1] for setting, standings in settings.items() if standings}
     entries = {setting: standing.entry for setting, standing in last.items() if standing.entry}
-    for setting, wrong in SUBSYSTEMS[subsystem].contradictions(entries):
-        standing = last[setting]
+    for setting, other, wrong in SUBSYSTEMS[subsystem].contradictions(entries):
+        # The layer that came later is the one that can do something about it.
+        standing = max(last[setting], last[other], key=lambda one: layers.index(one.layer))
         problems.add(standing.layer.place(subsystem, standing.key), f"{subsystem}/{setting}", wrong)

@@ -89,7 +89,7 @@ def one_of_words(value: object, words: Iterable[str], what: str) -> str:
         return value
     raise InputError(
         f"{what} is {', '.join(words[:-1])} or {words[-1]}, not {show(value)}",
-        nearest(str(value), words, cutoff=0.4) if isinstance(value, str) else None,
+        nearest(value, words) if isinstance(value, str) else None,
     )
 
 

@@ -14,9 +14,10 @@ from .problems import InputError, show
 Value = int | str
 
 _UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50}
-_SIZE = re.compile(r"(\d+) ?(KiB|MiB|GiB|TiB|PiB)")
+_SIZE = re.compile(r"(\d{1,20}) ?(KiB|MiB|GiB|TiB|PiB)")
 _UNCLEAR_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KkMGTP])(i?[Bb])?")
-_INTEGER = re.compile(r"-?(?:0|[1-9]\d*)")
+# No kernel has a number of more than 64 bits; what is longer is text.
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,39})")
 
 
 def value_of(given: Plain) -> Value:

@@ -85,6 +85,8 @@ class _Builder:
                     merged = {**merged, **built} if isinstance(built, dict) else merged
                 continue
             key = self._key(key_node, path)
+            if key is None:
+                continue
             here = (*path, key)
             if key in own:
                 self._fault(key_node, f"is given a second time, first in line {self._document.lines[here]}", here)
@@ -93,14 +95,14 @@ class _Builder:
             own[key] = self.build(value_node, here, parents)
         return {**merged, **own}
 
-    def _key(self, node: yaml.Node, path: Path) -> str:
-        if isinstance(node, yaml.ScalarNode):
-            if node.tag == "tag:yaml.org,2002:str":
-                return str(node.value)
+    def _key(self, node: yaml.Node, path: Path) -> str | None:
+        if not isinstance(node, yaml.ScalarNode):
+            self._fault(node, "a list or mapping cannot be a key", path)
+        elif node.tag != "tag:yaml.org,2002:str":
             self._fault(node, f"the key {node.value} is not text for YAML; put it in quotes", path)
+        else:
             return str(node.value)
-        self._fault(node, "a list or mapping cannot be a key", path)
-        return "?"
+        return None
 
     def _scalar(self, node: yaml.Node, path: Path) -> Plain:
         if node.tag == "tag:yaml.org,2002:int" and re.match(r"[-+]?0[0-9_]|.*:", node.value):
@@ -113,6 +115,9 @@ class _Builder:
         try:
             value: Plain = self._constructor.construct_object(node)
         except (yaml.YAMLError, ValueError):
+            if node.tag == "tag:yaml.org,2002:timestamp":
+                # The 30th of February: whoever wanted a day says what is wrong with it.
+                return str(node.value)
             self._fault(node, f"cannot be read as {node.tag.rsplit(':', 1)[-1]}: {node.value}", path)
             return None
         return value

@@ -21,7 +21,7 @@ class Subsystem:
 
     identify: Callable[[str, bool], str]
     judge: Callable[[str, Rule], None]
-    contradictions: Callable[[Mapping[str, Entry]], Iterator[tuple[str, InputError]]]
+    contradictions: Callable[[Mapping[str, Entry]], Iterator[tuple[str, str, InputError]]]
 
 
 SUBSYSTEMS = {

@@ -65,8 +65,8 @@ def judge(setting: str, rule: Rule) -> None:
         )
 
 
-def contradictions(entries: Mapping[str, Entry]) -> Iterator[tuple[str, InputError]]:
-    """What no single entry shows: (setting, what is wrong with it beside another)."""
+def contradictions(entries: Mapping[str, Entry]) -> Iterator[tuple[str, str, InputError]]:
+    """What no single entry shows: (setting, the other one, what is wrong with the first beside it)."""
     for one, other in _TWINS:
         if (
             one in entries
@@ -77,6 +77,7 @@ def contradictions(entries: Mapping[str, Entry]) -> Iterator[tuple[str, InputErr
         ):
             yield (
                 one,
+                other,
                 InputError(
                     f"and {other} are one setting in two units, writing one makes the other zero; remove one (null) or give it `mend: never`"
                 ),
@@ -87,6 +88,7 @@ def contradictions(entries: Mapping[str, Entry]) -> Iterator[tuple[str, InputErr
             if isinstance(top, int) and isinstance(bottom, int) and 0 < top <= bottom:
                 yield (
                     below,
+                    above,
                     InputError(f"{bottom} is not below {above} with {top}: the kernel would take half of {top} in silence; set both"),
                 )
 
@@ -133,9 +135,9 @@ def _refuse_slip(setting: str) -> None:
 
 def _nearest_name(setting: str, cutoff: float) -> str | None:
     """Measured on the part after the parent: what all names of a parent share would make any two look alike."""
-    parent, _, leaf = setting.rpartition(".")
+    parent = setting.rpartition(".")[0]
     if parent in KNOWN:
-        found = nearest(leaf, KNOWN[parent], cutoff)
+        found = nearest(setting[len(parent) + 1 :], KNOWN[parent], cutoff)
         return f"{parent}.{found}" if found else None
     return nearest(setting, _NAMES, max(cutoff, 0.75))
 

@@ -262,7 +262,10 @@ FIELDS: dict[str, int] = {
     "net.ipv4.udp_mem": 3,
 }
 
-_HUGE = "the pool of huge pages has one owner and is planned per NUMA node; this key spreads it by the writer's memory policy and may fall short without an error"
+_HUGE = (
+    "the pool of huge pages has one owner and is planned per NUMA node; this key spreads it by the writer's memory policy and may "
+    "fall short without an error"
+)
 _ACTION = "writing it does something once, it is no setting that could be kept"
 _READ_ONLY = "the kernel only reports it, it cannot be written"
 _CFS = "left /proc/sys with Linux 5.13 (now /sys/kernel/debug/sched/) and means nothing to the scheduler since 6.6"

@@ -72,7 +72,7 @@ def judge(setting: str, rule: Rule) -> None:
         _judge_value(accepted, value)
 
 
-def contradictions(entries: Mapping[str, Entry]) -> Iterator[tuple[str, InputError]]:
+def contradictions(entries: Mapping[str, Entry]) -> Iterator[tuple[str, str, InputError]]:
     """None: a page size that goes its own way (always while the top says never) is legal."""
     return iter(())
 
@@ -89,7 +89,7 @@ def _judge_value(accepted: Accepted, value: Value) -> None:
             words = [str(word) for word in accepted]
             raise InputError(
                 f"takes {', '.join(words[:-1])} or {words[-1]}, not {show(value)}",
-                nearest(str(value), words, cutoff=0.4),
+                nearest(str(value), words),
             )
     elif not isinstance(value, int) or not lowest <= value <= int(highest):
         raise InputError(f"takes a number from {lowest} to {highest}, not {show(value)}")

@@ -1,0 +1,4 @@
+# key: extends
+# says: goes in a circle
+---
+extends: ./extends-itself.profile

@@ -1,0 +1,4 @@
+# key: extends
+# says: there is no file extends-itself.profil
+---
+extends: ./extends-itself.profil

@@ -1,0 +1,4 @@
+# key: extends
+# says: is text, not 3
+---
+extends: 3

@@ -1,0 +1,5 @@
+# key: extends
+# nearest: training
+# says: there is no profile 'trainning'
+---
+extends: trainning

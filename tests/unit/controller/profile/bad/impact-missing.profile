@@ -1,0 +1,5 @@
+# key: sysctl/vm.swappiness
+# says: impact is missing
+---
+sysctl:
+  vm.swappiness: 1

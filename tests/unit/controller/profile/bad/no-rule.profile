@@ -1,0 +1,5 @@
+# key: sysctl/vm.swappiness
+# says: there is no rule here
+---
+sysctl:
+  vm.swappiness: {impact: hygiene}

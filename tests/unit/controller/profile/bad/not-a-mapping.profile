@@ -1,0 +1,4 @@
+# key: 
+# says: takes a mapping of subsystems
+---
+- vm.swappiness

@@ -1,0 +1,5 @@
+# key: transparent_hugepage/enabled/one_of
+# says: is empty
+---
+transparent_hugepage:
+  enabled: {one_of: [], set: madvise, impact: hygiene}

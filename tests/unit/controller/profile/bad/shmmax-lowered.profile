@@ -1,0 +1,5 @@
+# key: sysctl/kernel.shmmax
+# says: lowers a limit
+---
+sysctl:
+  kernel.shmmax: {exact: 1TiB, impact: performance}

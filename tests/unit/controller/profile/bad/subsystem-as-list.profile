@@ -1,0 +1,4 @@
+# key: sysctl
+# says: takes a mapping of settings
+---
+sysctl: [vm.swappiness]

@@ -1,0 +1,5 @@
+# key: 
+# says: not valid YAML in line 5
+---
+sysctl:
+	vm.swappiness: 1
