@@ -56,4 +56,8 @@ options:
     description: Seconds after which the node is given up; what was read by then is returned.
     type: int
     default: 60
+  root:
+    description: Directory to look at in the place of C(/), such as a tree that was recorded from a node. Changes below it are for tests only.
+    type: path
+    default: /
 """

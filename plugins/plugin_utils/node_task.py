@@ -17,17 +17,16 @@ from ..module_utils.engine import outcome, states
 from . import profile, spool, transport
 
 
-def run(action: Any, what: str, task_vars: Mapping[str, Any]) -> dict[str, Any]:
-    """Carry out `what` (audit, apply, revert) on the node of this action.
+def run(action: Any, what: str, options: Mapping[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
+    """Carry out `what` (audit, apply, revert) on the node of this action, with its options as validated.
 
     Whatever becomes of the node is written into the spool before it is returned or raised, so that a report knows of it.
     """
-    options = action._task.args
-    folder = Path(str(options["spool"])) if options.get("spool") else None
+    folder = Path(str(options["spool"])) if options["spool"] else None
     record: dict[str, Any] = {
         "version": 1,
         "node": str(task_vars["inventory_hostname"]),
-        "groups": [str(name) for name in task_vars.get("group_names", [])],
+        "groups": [str(name) for name in task_vars.get("group_names", []) if name != "ungrouped"],
         "transport": "none",
         "started": spool.stamp(),
         "outcome": "failed",
@@ -37,7 +36,7 @@ def run(action: Any, what: str, task_vars: Mapping[str, Any]) -> dict[str, Any]:
         compiled = _compiled(action, task_vars, folder) if what != "revert" else None
         if compiled is not None:
             record["profile_key"] = compiled["key"]
-        answer = transport.ask(action, request(what, action, task_vars, options, compiled), task_vars)
+        answer = transport.ask(action, request(what, bool(action._task.check_mode), options, compiled), task_vars)
         record["transport"] = answer.transport
         if answer.response is None:
             record["error"] = answer.error
@@ -46,47 +45,47 @@ def run(action: Any, what: str, task_vars: Mapping[str, Any]) -> dict[str, Any]:
             if "error" in answer.response:
                 record["error"] = answer.response["error"]
     except AnsibleConnectionFailure as error:
-        record.update(outcome="unreachable", error=str(error))
+        record.update(outcome="unreachable", error=str(error).strip())
         raise
     except AnsibleError as error:
         record["error"] = str(error)
         raise
     except BaseException as error:
-        # the time limit of a task comes as an exception that is no Exception
-        timed_out = "timeout" in type(error).__name__.lower()
-        record.update(outcome="timed_out" if timed_out else "failed", error=str(error) or type(error).__name__)
+        # The time limit of a task comes as an exception that is no Exception, and whose place differs from core to core.
+        if "timeout" in type(error).__name__.lower():
+            record.update(outcome="timed_out", error=f"no answer in {action._task.timeout} s, the time limit of the task")
+        else:
+            record["error"] = str(error) or type(error).__name__
         raise
     finally:
         record["duration_s"] = round(time.monotonic() - begun, 3)
         if folder is not None:
-            spool.write(spool.node_file(folder, record["node"]), record)
+            spool.write(spool.node_file(folder, record["node"], what), record)
     return result(what, record, keep_response=folder is None)
 
 
-def request(
-    what: str, action: Any, task_vars: Mapping[str, Any], options: Mapping[str, Any], compiled: Mapping[str, Any] | None
-) -> dict[str, Any]:
+def request(what: str, checking: bool, options: Mapping[str, Any], compiled: Mapping[str, Any] | None) -> dict[str, Any]:
     """The request for the engine."""
-    checking = bool(action._task.check_mode)
     made: dict[str, Any] = {
         "version": 1,
         "action": "check" if what == "apply" and checking else what,
-        "run_id": str(options.get("run_id") or spool.new_run_id()),
-        "disturb": str(options.get("disturb", "nothing")),
-        "deadline_s": int(options.get("deadline_s", 60)),
-        "root": str(options.get("root", "/")),
+        "run_id": str(options["run_id"] or spool.new_run_id()),
+        "deadline_s": int(options["deadline_s"]),
+        "root": str(options["root"]),
         "subsystems": {},
     }
     if compiled is not None:
-        chosen = [str(name) for name in options.get("subsystems") or compiled["subsystems"]]
+        chosen = [str(name) for name in options["subsystems"] or compiled["subsystems"]]
         unknown = sorted(set(chosen) - set(compiled["subsystems"]))
         if unknown:
             raise AnsibleError(f"the profile has no subsystem {', '.join(unknown)}: it has {', '.join(sorted(compiled['subsystems']))}")
         made["subsystems"] = {name: compiled["subsystems"][name] for name in chosen}
+    if what != "audit":
+        made["disturb"] = str(options["disturb"])
     if what == "apply":
-        made.update(take_over=str(options.get("take_over", False)).lower() in ("true", "yes", "1"), exclusive=True)
+        made.update(take_over=bool(options["take_over"]), exclusive=True)
     if what == "revert":
-        made.update(to=str(options.get("to", "first")), only=[str(name) for name in options.get("only") or []])
+        made.update(to=str(options["to"]), only=[str(name) for name in options["only"] or []])
     return made
 
 

@@ -5,7 +5,8 @@
 
 <spool>/run.json                   what the run is
 <spool>/profiles/<key>.json        each compiled profile
-<spool>/nodes/<quoted name>.json   what became of one node
+<spool>/nodes/<quoted name>.json   what became of one node in an audit; this is what a report reads
+<spool>/applied/, reverted/        the same of an apply and a revert
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+FOLDERS = {"audit": "nodes", "apply": "applied", "revert": "reverted"}
+
 
 def stamp(seconds: float | None = None) -> str:
     """UTC, ISO 8601."""
@@ -30,8 +33,8 @@ def new_run_id() -> str:
     return f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(3).hex()}"
 
 
-def node_file(spool: Path, node: str) -> Path:
-    return spool / "nodes" / f"{quote(node, safe='')}.json"
+def node_file(spool: Path, node: str, what: str = "audit") -> Path:
+    return spool / FOLDERS[what] / f"{quote(node, safe='')}.json"
 
 
 def write(path: Path, content: Mapping[str, Any]) -> None:

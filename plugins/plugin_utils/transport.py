@@ -14,22 +14,22 @@ from __future__ import annotations
 import base64
 import functools
 import json
-import shlex
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from ansible import constants
+from ansible.errors import AnsibleConnectionFailure
 
 ENGINE = Path(__file__).resolve().parent.parent / "module_utils" / "engine"
 PACKAGE = "gpufleet_engine"
 STARTED = "GPUFLEET-STARTED"
 RESPONSE = "GPUFLEET-RESPONSE "
 NO_PYTHON = "GPUFLEET-NO-PYTHON"
+OLD_PYTHON = "GPUFLEET-OLD-PYTHON"
 #: Where a Python 3 may be, the distribution's own first: it is the one that is always there for the system's sake.
 PYTHONS = ("/usr/bin/python3", "/usr/libexec/platform-python", "python3", "/usr/local/bin/python3")
-#: Ways of becoming another user that want a terminal, or take standard input for themselves.
-BECOME_WITH_TERMINAL = ("su", "runas", "machinectl", "enable")
-
 # What the node's Python runs: a finder for the sources that are in this very text, and one call. It is kept to what every Python 3 can parse, so that an
 # old one can say that it is too old.
 PROGRAM = """\
@@ -70,7 +70,7 @@ class Answer(NamedTuple):
 
 def ask(action: Any, request: Mapping[str, Any], task_vars: Mapping[str, Any]) -> Answer:
     """Carry a request to the node of an action plugin. A node that cannot be reached raises what Ansible raises."""
-    if _feeds_standard_input(action):
+    if feeds_standard_input(action._connection):
         output = action._low_level_execute_command(command(_interpreter(action, task_vars)), in_data=program(request).encode("ascii"))
         answer = read(str(output.get("stdout", "")), str(output.get("stderr", "")))
         if answer is not None:
@@ -81,15 +81,28 @@ def ask(action: Any, request: Mapping[str, Any], task_vars: Mapping[str, Any]) -
     if isinstance(result.get("response"), dict):
         return Answer("module", result["response"])
     if result.get("unreachable"):
-        return Answer("none", None, str(result.get("msg", "")))
-    return Answer("module", None, str(result.get("msg") or result.get("module_stderr") or "the module gave no answer"))
+        raise AnsibleConnectionFailure(str(result.get("msg", "")))
+    words = [str(result[key]).strip() for key in ("msg", "module_stderr", "module_stdout") if result.get(key)]
+    return Answer("module", None, "; ".join(words)[:1000] or "the module gave no answer")
+
+
+def feeds_standard_input(connection: Any) -> bool:
+    """Whether it is worth trying. A terminal in the way that nothing here tells of is found out by the shell, see `command`."""
+    become = connection.become
+    # su has no pipelining in newer cores; older ones know it by its name only.
+    becomes = become is None or (getattr(become, "pipelining", become.name != "su") and not become.require_tty)
+    return bool(connection.has_pipelining and becomes)
 
 
 def command(interpreter: str | None) -> str:
-    """The shell's part: start the first Python that is there, or say that none is."""
-    choices = (interpreter,) if interpreter else PYTHONS
-    tries = " ".join(shlex.quote(choice) for choice in choices)
-    return f'for python in {tries}; do command -v "$python" >/dev/null 2>&1 && exec "$python" -I -S -; done; echo {NO_PYTHON}'
+    """The shell's part: start the first Python that is there, or say that none is or that it is too old.
+
+    Nothing is said where standard input is a terminal, since the program would not come through that. An interpreter is put in as it is, as Ansible
+    does, so that `~/bin/python` and `/usr/bin/env python3` work. Status 2 is that of a Python which does not know the options, and never ours.
+    """
+    start = f'"$@" -I -S -; [ $? -ne 2 ] || echo "{OLD_PYTHON} $* is $("$@" -V 2>&1)"; exit'
+    tries = "; ".join(f"try {choice}" for choice in ((interpreter,) if interpreter else PYTHONS))
+    return f'[ -t 0 ] && exit; try() {{ if command -v "$1" >/dev/null 2>&1; then {start}; fi; }}; {tries}; echo {NO_PYTHON} {interpreter or ""}'
 
 
 def program(request: Mapping[str, Any]) -> str:
@@ -111,29 +124,26 @@ def sources() -> dict[str, tuple[bool, str]]:
 
 def read(stdout: str, stderr: str) -> Answer | None:
     """The answer in what the node printed, whatever its shell printed around it; None when our program never started."""
-    for line in stdout.splitlines():
+    lines = stdout.splitlines()
+    for line in lines:
         if line.startswith(RESPONSE):
             try:
-                response = json.loads(line[len(RESPONSE) :])
-            except ValueError:
-                break
-            return Answer("stdin", response)
-    if STARTED in stdout:
+                return Answer("stdin", json.loads(line[len(RESPONSE) :]))
+            except ValueError:  # cut off, or somebody else's words
+                continue
+    # At the end of a line: what a shell says before may lack its own end, and a terminal shows the program itself.
+    if any(line.endswith(STARTED) for line in lines):
         return Answer("stdin", None, "the engine broke off: " + (stderr.strip() or stdout.strip())[-500:])
-    if NO_PYTHON in stdout:
-        return Answer("stdin", None, "there is no Python 3 on this node (set ansible_python_interpreter if it lies elsewhere)")
+    told = {line.split(" ")[0]: line.partition(" ")[2].strip() for line in lines}
+    if OLD_PYTHON in told:
+        return Answer("stdin", None, f"needs Python 3.6 or newer: {told[OLD_PYTHON]}")
+    if NO_PYTHON in told:
+        named = told[NO_PYTHON] or "Python 3"
+        return Answer("stdin", None, f"there is no {named} on this node: ansible_python_interpreter says where Python is")
     return None
 
 
-def _feeds_standard_input(action: Any) -> bool:
-    connection = action._connection
-    become = getattr(connection, "become", None)
-    return bool(getattr(connection, "has_pipelining", False)) and (
-        become is None or become.name.rpartition(".")[2] not in BECOME_WITH_TERMINAL
-    )
-
-
 def _interpreter(action: Any, task_vars: Mapping[str, Any]) -> str | None:
-    """The interpreter that the inventory names; None when Ansible would go and look for one."""
-    named = action._templar.template(task_vars.get("ansible_python_interpreter"))
-    return None if not named or str(named).startswith("auto") else str(named)
+    """The interpreter that inventory or configuration name; None when Ansible would go and look for one."""
+    named = action._templar.template(constants.config.get_config_value("INTERPRETER_PYTHON", variables=task_vars))
+    return None if not named or str(named).startswith("auto") else str(named).strip()
