@@ -41,7 +41,7 @@ PURE_NAMES = (
 
 # What it takes to do work in a child that can be left behind: no file and no command.
 CHILD_PROCESS = (
-    *("os.fork", "os.pipe", "os.read", "os.write", "os.close", "os.kill", "os.waitpid", "os._exit"),
+    *("os.fork", "os.pipe", "os.read", "os.write", "os.close", "os.dup2", "os.kill", "os.waitpid", "os.dup2", "os._exit"),
     *("signal.SIGKILL", "select.select", "time.monotonic"),
 )
 STANDARD_LIBRARY = (*sorted(sys.stdlib_module_names), *(f"builtins.{name}" for name in EFFECTFUL_BUILTINS))
@@ -79,12 +79,12 @@ ROOMS = (
     Room(
         "a module",
         files=("plugins/modules/*.py",),
-        allows=("typing", f"{PLUGINS}.module_utils.entry"),
+        allows=("__future__", "typing", f"{PLUGINS}.module_utils.entry", f"{PLUGINS}.module_utils.options"),
     ),
     Room(
         "the bridge to AnsibleModule",
         files=("plugins/module_utils/entry.py",),
-        allows=(*PURE_MODULES, "ansible.module_utils.basic", ENGINE),
+        allows=(*PURE_MODULES, "ansible.module_utils.basic", f"{PLUGINS}.module_utils.options", ENGINE),
         but_not=(f"{ENGINE}.host", f"{ENGINE}.subsystems"),
     ),
     Room(

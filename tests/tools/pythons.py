@@ -21,7 +21,7 @@ REQUIRED = ("3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
 # The release of Debian that has the Python. It is called by its name, so a later testing does not change what we test.
 DEBIAN_RELEASE = {"3.11": "bookworm", "3.13": "trixie", "3.14": "forky"}
 
-PROBE = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"
+PROBE = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2], sys.executable)"
 
 
 def find_all(cache: Path) -> dict[str, Path]:
@@ -36,17 +36,22 @@ def find(version: str, cache: Path) -> Path | None:
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     from_pyenv = sorted(pyenv.glob(f"versions/{version}.*/bin/{name}"), reverse=True)
     for python in [*on_path, *from_pyenv]:
-        if works(python, version):
-            return python
+        interpreter = interpreter_behind(python, version)
+        if interpreter:
+            return interpreter
     return from_debian(version, cache)
 
 
-def works(python: Path, version: str) -> bool:
-    """It runs, it is what its name says, and it can make virtual environments. (A pyenv shim may be a name only.)"""
+def interpreter_behind(python: Path, version: str) -> Path | None:
+    """The interpreter that runs under this name, if it is what the name says and can make virtual environments.
+
+    A pyenv shim is a script that finds one, or none.
+    """
     if not os.access(python, os.X_OK):
-        return False
+        return None
     answer = subprocess.run([python, "-c", PROBE], capture_output=True, text=True, check=False)
-    return answer.returncode == 0 and answer.stdout.strip() == version
+    found = answer.stdout.strip().split(" ", maxsplit=1)
+    return Path(found[1]) if answer.returncode == 0 and found[0] == version else None
 
 
 def from_debian(version: str, cache: Path) -> Path | None:
@@ -57,7 +62,7 @@ def from_debian(version: str, cache: Path) -> Path | None:
         return None
     tree = cache / f"python-{version}-{release}"
     python = tree / "usr" / "bin" / f"python{version}"
-    if works(python, version):
+    if interpreter_behind(python, version):
         return python
     shutil.rmtree(tree, ignore_errors=True)
     tree.parent.mkdir(parents=True, exist_ok=True)
@@ -74,7 +79,7 @@ def from_debian(version: str, cache: Path) -> Path | None:
     if subprocess.run(command, check=False).returncode != 0:
         return None
     make_relocatable(python, tree, version)
-    return python if works(python, version) else None
+    return interpreter_behind(python, version)
 
 
 def make_relocatable(python: Path, tree: Path, version: str) -> None:

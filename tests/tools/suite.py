@@ -11,8 +11,11 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import sys
+import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +48,7 @@ class Places:
     oldest: Path | None  # those of the environment with ansible-core 2.16
     copy: Path  # the checkout's copy at …/ansible_collections/gpufleet/node
     installed: Path  # the collection as a user would have it: built and installed
+    scratch: Path  # what is gone after the run
 
 
 def main() -> int:
@@ -52,22 +56,31 @@ def main() -> int:
     parser.add_argument("--fast", action="store_true", help="without the virtual machine")
     parser.add_argument("--only", default="", help="only steps whose name has this word")
     wanted = parser.parse_args()
-    places = prepare()
-    chosen = [step for step in all_steps(places, wanted.fast) if wanted.only in step.name]
-    results = [] if wanted.only else missing_pythons(places.found)
-    for result in results:
-        steps.say(result)
-    runner = steps.Runner(CACHE / "logs", JUNIT)
-    for result in runner.all(chosen, AT_ONCE):
-        steps.say(result)
-        results.append(result)
+    # Whoever ends the run gets the same as with Ctrl-C: the steps and what they started are put away.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with tempfile.TemporaryDirectory(prefix="gpufleet-tests-", dir=memory_folder()) as scratch:
+        places = prepare(Path(scratch))
+        chosen = [step for step in all_steps(places, wanted.fast) if wanted.only in step.name]
+        results = [] if wanted.only else missing_pythons(places.found)
+        for result in results:
+            steps.say(result)
+        runner = steps.Runner(CACHE / "logs", JUNIT)
+        for result in runner.all(chosen, AT_ONCE):
+            steps.say(result)
+            results.append(result)
     return steps.finish(results)
 
 
 # -- places -----------------------------------------------------------------------------------------------------------
 
 
-def prepare() -> Places:
+def memory_folder() -> str | None:
+    """Tests write thousands of small files, in memory in a third of the time; None is the usual place, where memory is short."""
+    memory = Path("/dev/shm")
+    return str(memory) if os.access(memory, os.W_OK | os.X_OK) and shutil.disk_usage(memory).free > 2**30 else None
+
+
+def prepare(scratch: Path) -> Places:
     started = time.monotonic()
     found = pythons.find_all(CACHE / "pythons")
     tools = first(TOOLS_PYTHON, found)
@@ -84,6 +97,7 @@ def prepare() -> Places:
         oldest=oldest and venvs.make(CACHE / "venvs" / "oldest-core", oldest, REQUIREMENTS / "oldest-core.txt"),
         copy=stage.stage(ROOT, CACHE / "stage"),
         installed=CACHE / "installed",
+        scratch=scratch,
     )
     install(places)
     sanity.prepare_home(CACHE / "sanity-home", newest)
@@ -119,7 +133,7 @@ def missing_pythons(found: dict[str, Path]) -> list[Result]:
 def all_steps(places: Places, fast: bool) -> list[Step]:
     """The longest first, so that the two lanes end together."""
     machine = [] if fast else [virtual_machine(places)]
-    return [*machine, sanity_step(places), *ansible_steps(places), *unit_steps(places), *lint_steps(places)]
+    return [*machine, *sanity_steps(places), *ansible_steps(places), *unit_steps(places, fast), *lint_steps(places)]
 
 
 def virtual_machine(places: Places) -> Step:
@@ -133,39 +147,56 @@ def virtual_machine(places: Places) -> Step:
     )
 
 
-def sanity_step(places: Places) -> Step:
+def sanity_steps(places: Places) -> list[Step]:
+    """Importing everything with every Python takes as long as all the rest together, so it is a step of its own."""
     every_python = [python.parent for python in places.found.values()]
-    return Step(
-        "ansible-test sanity",
-        [places.newest / "ansible-test", "sanity", "--color", "no", "--truncate", "0", "--requirements", "-v"],
-        places.copy,
-        environment={"HOME": CACHE / "sanity-home", "PATH": path_with(places.newest, *every_python)},
-    )
+    environment: dict[str, str | Path] = {"HOME": CACHE / "sanity-home", "PATH": path_with(places.newest, *every_python)}
+    sanity_of: venvs.Command = [places.newest / "ansible-test", "sanity", "--color", "no", "--truncate", "0", "--requirements"]
+    return [
+        Step("ansible-test sanity, import", [*sanity_of, "--test", "import"], places.copy, environment),
+        Step("ansible-test sanity, the rest", [*sanity_of, "--skip-test", "import"], places.copy, environment),
+    ]
 
 
 def ansible_steps(places: Places) -> list[Step]:
-    """Tests of control-node code with the newest core and the oldest; integration tests choose for themselves."""
+    """Tests that need ansible-core: units with the newest and the oldest, integration tests choose for themselves."""
     cores = {"newest core": places.newest, **({"core 2.16": places.oldest} if places.oldest else {})}
-    units = [pytest_step(f"units control node, {name}", commands, "tests/unit/controller") for name, commands in cores.items()]
-    environment = {
+    units = [pytest_step(places, f"units control node, {name}", commands, "tests/unit/controller") for name, commands in cores.items()]
+    environment: dict[str, str | Path] = {
         "GPUFLEET_COLLECTIONS": places.installed,
         "GPUFLEET_ANSIBLE_NEWEST": places.newest,
         **({"GPUFLEET_ANSIBLE_216": places.oldest} if places.oldest else {}),
         **({"GPUFLEET_PYTHON36": places.found["3.6"]} if "3.6" in places.found else {}),
     }
-    return [pytest_step("integration", places.newest, "tests/integration", environment), *units]
+    return [
+        pytest_step(places, "integration", places.newest, "tests/integration", environment),
+        pytest_step(places, "repository", places.newest, "tests/repository"),
+        pytest_step(places, "report in a browser", places.newest, "tests/report"),
+        *units,
+    ]
 
 
-def unit_steps(places: Places) -> list[Step]:
-    engine = [pytest_step(f"units {version}", commands, "tests/unit/engine") for version, commands in places.units.items()]
-    return [pytest_step("repository", places.newest, "tests/repository"), *engine]
+def unit_steps(places: Places, fast: bool) -> list[Step]:
+    """The engine on every Python. Made-up input is for the oldest and the newest, by the thousand in CI; others get some, unless it has to be fast."""
+    ends = {next(iter(places.units)), next(reversed(places.units))}
+    folder = "tests/unit/engine"
+    without = ["--ignore", f"{folder}/fuzz"] if fast else []
+    return [
+        pytest_step(places, f"units {version}", commands, folder)
+        if version in ends
+        else pytest_step(places, f"units {version}", commands, folder, {"CI": "false"}, without)
+        for version, commands in places.units.items()
+    ]
 
 
-def pytest_step(name: str, commands: Path, folder: str, environment: dict[str, Path] | None = None) -> Step:
+def pytest_step(
+    places: Places, name: str, commands: Path, folder: str, environment: Mapping[str, str | Path] | None = None, words: Sequence[str] = ()
+) -> Step:
     report = f"{name.replace(' ', '-').replace(',', '')}.xml"
+    options = ["-q", "-p", "no:cacheprovider", f"--basetemp={places.scratch / report[:-4]}", f"--junitxml={JUNIT / report}"]
     return Step(
         name,
-        [commands / "python", "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={JUNIT / report}", folder],
+        [commands / "python", "-m", "pytest", *options, *words, folder],
         ROOT,
         environment={"PATH": path_with(commands), "PYTHONDONTWRITEBYTECODE": "1", **(environment or {})},
         junit=report,
@@ -182,7 +213,7 @@ def lint_steps(places: Places) -> list[Step]:
         lint("ansible-lint", "ansible-lint", "--offline", "--nocolor", "-q", folder=places.copy, ANSIBLE_COLLECTIONS_PATH=CACHE / "stage"),
         lint("mypy engine", *mypy, "-p", f"{collection}.module_utils.engine", MYPYPATH=CACHE / "stage"),
         lint("mypy control node", *mypy, "-p", f"{collection}.plugin_utils", MYPYPATH=CACHE / "stage"),
-        lint("mypy tools", *mypy, "tests/tools", "tests/repository", MYPYPATH="tests/tools:tests/repository"),
+        lint("mypy tools", *mypy, "tests/tools", "tests/repository", "tests/bench", MYPYPATH="tests/tools:tests/repository"),
         lint("ruff check", "ruff", "check", "--no-cache", "."),
         lint("ruff format", "ruff", "format", "--no-cache", "--diff", "."),
         lint("yamllint", "yamllint", "--strict", "."),
