@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The one bridge between AnsibleModule and the engine. Nothing is decided here but what Ansible calls changed and failed."""
 
-import time
-
 from ansible.module_utils.basic import AnsibleModule
 
 from . import options
@@ -19,7 +17,7 @@ def one_subsystem(name: str) -> None:
     except ValueError as error:
         module.fail_json(msg=str(error))
     action = "check" if module.check_mode else "apply"
-    request = {"version": 1, "action": action, "run_id": f"{run.stamp(time.time())}-{name}", "subsystems": {name: entries}}
+    request = {"version": 1, "action": action, "run_id": run.name_of_run(name), "subsystems": {name: entries}}
     request.update({key: module.params[key] for key in ("disturb", "take_over", "exclusive", "deadline_s", "root")})
     response = run.handle(request)
     # Ansible takes a key of the name `results` for the results of a loop.
