@@ -27,6 +27,7 @@ KERNEL_COUNTERS = (
     "/proc/sys/kernel/pty/nr",
     "/proc/sys/kernel/random/entropy_avail",
     "/proc/sys/kernel/random/uuid",
+    "/sys/kernel/mm/transparent_hugepage/hugepages-*/stats/*",
     "/sys/kernel/mm/transparent_hugepage/khugepaged/full_scans",
     "/sys/kernel/mm/transparent_hugepage/khugepaged/pages_collapsed",
 )

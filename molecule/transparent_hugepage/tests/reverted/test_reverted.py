@@ -17,4 +17,4 @@ def test_live(host: Host) -> None:
 
 
 def test_persisted(host: Host) -> None:
-    assert not host.file("/etc/tmpfiles.d/00-gpufleet.conf").contains("^w ")
+    assert not host.file("/etc/tmpfiles.d/00-gpufleet.conf").exists
