@@ -27,6 +27,7 @@ import time
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 RECORD = "gpufleet-record.json"
+CHANGES = "gpufleet-changes.jsonl"
 LINKS_MAX = 40
 TEXT_MAX = 1 << 20
 COMMAND_S = 10.0
@@ -244,6 +245,19 @@ class Host(Reader):
         if self.uid() != 0:
             return False, "changes need root"
         return True, ""
+
+    def change(self, argv: List[str], limit_s: float = COMMAND_S) -> str:
+        """Run a command that changes the machine; its output. A status other than 0 is an error with the command's own words.
+
+        Below a root other than / nothing is run: the command is added to `CHANGES` in the tree, for tests to look at.
+        """
+        if self.root != "/":
+            self.append("/" + CHANGES, json.dumps(argv) + "\n")
+        answer = self.run(argv, limit_s)
+        if answer.status != 0:
+            words = " ".join((answer.stderr or answer.stdout).split())
+            raise HostError(argv[0], words[:300] or f"ended with status {answer.status}")
+        return answer.stdout
 
     def write_live(self, path: str, value: str) -> None:
         """Write a value into a file of the kernel, in one write, as the kernel wants it. Read back is the caller's."""

@@ -83,8 +83,10 @@ def steps_back(records: List[Record], to: str, only: Any = ()) -> List[Step]:
     for record in records:
         if only and record["setting"] not in only:
             continue
-        # each line of others that was put aside is a step of its own, also when a file had the same line twice
-        key = (record["setting"], record["view"], len(steps) if record["view"] == "foreign" else "")
+        # of a foreign file each line that was put aside is a step of its own, also when a file had the same line twice; of ours each
+        # file is one, and live there is one value whatever was written to give it
+        place = {"foreign": len(steps), "persisted": record["target"]}.get(record["view"], "")
+        key = (record["setting"], record["view"], place)
         undo = record.get("undo") or {"target": record["target"], "value": record.get("before")}
         line = record.get("line", record["setting"].split("/", 1)[-1])
         steps.setdefault(

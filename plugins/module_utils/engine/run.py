@@ -119,8 +119,8 @@ def _judge_all(request: Request, context: Context, send: Callable[[Response], No
             send(_fault(request, name, error))
             continue
         if request["action"] == "check":
-            for identity, change in apply.released(context.host, request, subsystem, remembered).items():
-                judged["results"][identity] = {"state": "ok", "views": {}, "needs": "nothing", "changes": [change]}
+            for identity, changes in apply.released(context.host, request, subsystem, remembered).items():
+                judged["results"][identity] = {"state": "ok", "views": {}, "needs": "nothing", "changes": changes}
         changed = request["action"] == "check" and any(result.get("changes") for result in judged["results"].values())
         send({"results": judged["results"], "notes": judged["notes"], "changed": changed})
 
