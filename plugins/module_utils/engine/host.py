@@ -9,7 +9,8 @@ Both take a root. Below a root other than `/` links are resolved as chroot would
 inside), and identity, time and commands are answered from `RECORD`, a JSON file at the top of the tree:
 
     {"uid": 0, "uname": {"nodename", "release", "machine"}, "page_size": 4096, "now": 1764540000,
-     "commands": [{"argv": ["dpkg-query", "-S", "/x"], "status": 0, "stdout": "..."}]}
+     "commands": [{"argv": ["dpkg-query", "-S", "/x"], "status": 0, "stdout": "..."}],
+     "devices": {"/dev/nvidia0": {"mode": 438, "uid": 0, "gid": 0}}}
 
 What the record does not answer raises `HostError`.
 """
@@ -38,6 +39,12 @@ class Answer(NamedTuple):
     status: int
     stdout: str
     stderr: str
+
+
+class DeviceFile(NamedTuple):
+    mode: int
+    uid: int
+    gid: int
 
 
 class HostError(Exception):
@@ -168,6 +175,21 @@ class Reader:
             return stat.S_IMODE(os.stat(self.real(path)).st_mode)
         except OSError as error:
             raise _os_error(path, error) from error
+
+    def device(self, path: str) -> DeviceFile:
+        """A device file; what is there and no device is an error. A tree cannot hold any, so its record tells of them."""
+        if self.root != "/":
+            about = dict(self.recorded("devices")).get(path)
+            if about is None:
+                raise HostError(path, os.strerror(errno.ENOENT), errno.ENOENT)
+            return DeviceFile(int(about["mode"]), int(about["uid"]), int(about["gid"]))
+        try:
+            found = os.stat(path)
+        except OSError as error:
+            raise _os_error(path, error) from error
+        if not stat.S_ISCHR(found.st_mode):
+            raise HostError(path, "is no device", errno.ENODEV)
+        return DeviceFile(stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid)
 
     # -- identity and time --------------------------------------------------------------------------------------
 
