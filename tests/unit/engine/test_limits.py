@@ -477,12 +477,14 @@ def test_a_floor_keeps_what_is_larger_number_by_number(new: Made) -> None:
 def test_lines_of_others_that_win_are_put_aside_when_asked_and_come_back(made: Made) -> None:
     later = "/etc/systemd/system/slurmd.service.d/zzz.conf"
     texts = {LATER: "# keep\n* soft memlock 64\n@mpi - memlock 64\n", later: "[Service]\nLimitMEMLOCK=64K\nNice=1\n"}
-    for path, text in texts.items():
+    early = {"/etc/security/limits.d/10.conf": "* - memlock 64\n", later.replace("zzz", "10"): "[Service]\nLimitMEMLOCK=64K\n"}
+    for path, text in dict(texts, **early).items():
         made.machine.write(path, text)
     assert not apply(made)["changed"]
     assert apply(made, take_over=True, run_id="over")["changed"]
     assert made.machine.read(LATER) == "# keep\n# put aside by gpufleet: * soft memlock 64\n@mpi - memlock 64\n"
     assert made.machine.read(later) == "[Service]\n# put aside by gpufleet: LimitMEMLOCK=64K\nNice=1\n"
+    assert {path: made.machine.read(path) for path in early} == early  # what is read before ours harms nobody
     assert set(states(look(made)).values()) == {"ok", "not_applicable"}
     ask_well(made.machine, "revert", to="over", subsystems={})
     assert {path: made.machine.read(path) for path in texts} == texts
