@@ -35,7 +35,14 @@ class Manager:
 
     def has(self, unit: str, **properties: str) -> None:
         """A unit that is enabled and runs, but for these properties."""
-        about = {"Id": unit, "Names": unit, "LoadState": "loaded", "ActiveState": "active", "SubState": "running", "UnitFileState": "enabled"}
+        about = {
+            "Id": unit,
+            "Names": unit,
+            "LoadState": "loaded",
+            "ActiveState": "active",
+            "SubState": "running",
+            "UnitFileState": "enabled",
+        }
         about.update(FragmentPath=f"/usr/lib/systemd/system/{unit}", NeedDaemonReload="no", Conflicts="shutdown.target", MainPID="700")
         self.units[unit] = dict(about, **properties)
 

@@ -6,7 +6,8 @@
 {"time", "run", "setting", "disturbs", "view", "target", "before", "after"}    `before` is absent when there was nothing
 {..., "link"}                         where a link pointed that stood in the place of our file
 {..., "line"}                         the name that our file has it under, where it is not the setting's
-{..., "undo": {"target", "value"}}    where going back means writing something else than `before` into `target`
+{..., "undo": {"target", "value"}}    where going back means writing something else than `before` into `target`; without
+                                      `value` where nothing can be given back
 """
 
 import json
@@ -61,7 +62,8 @@ def _is_record(record: Any) -> bool:
         all(isinstance(record.get(key, ""), str) for key in ("before", "after", "line", "link"))
         and record.get("disturbs", "nothing") in DISTURBS
         and isinstance(undo, dict)
-        and all(isinstance(undo.get(key), str) for key in ("target", "value"))
+        and isinstance(undo.get("target"), str)
+        and isinstance(undo.get("value", ""), str)
     )
 
 
@@ -96,7 +98,7 @@ def steps_back(records: List[Record], to: str, only: Any = ()) -> List[Step]:
                 line,
                 record["view"],
                 undo["target"],
-                undo["value"],
+                undo.get("value"),
                 record.get("disturbs", "nothing"),
                 record.get("link"),
             ),

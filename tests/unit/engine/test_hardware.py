@@ -67,9 +67,7 @@ DAMAGE: Dict[str, Case] = {
         [(parts.unplug, 5)],
         gone(7, "wanted: 8; there: 0000:00:00.0 (10de:20b0), 0000:01:00.0 (10de:20b0), 0000:02:00.0 (10de:20b0), 0000:03:00.0"),
     ),
-    "an accelerator fell off the bus": Case(
-        [(parts.fall_off, 5)], gone(7, "0000:05:00.0 (10de:20b0) is on the bus and does not answer")
-    ),
+    "an accelerator fell off the bus": Case([(parts.fall_off, 5)], gone(7, "0000:05:00.0 (10de:20b0) is on the bus and does not answer")),
     "one accelerator of another model": Case(
         [("write", PCI + "0000:05:00.0/device", "0x2330\n")], {"accelerators/10de:20b0": ("7", "there: 0000:00:00.0")}
     ),
@@ -263,7 +261,9 @@ ODD: Dict[str, Odd] = {
         "vm", [("write", parts.DMI, b"\x11\x02\x00\x00")], "dimms", 1, "unknown", "says nothing of memory modules"
     ),
     "SMT of a kernel that does not tell": Odd("gh200", [], "smt", "off", "unknown", "this kernel does not tell"),
-    "a BIOS that does not tell": Odd("vm", [("remove", "/sys/class/dmi/id/bios_version")], "firmware/bios", "1", "unknown", "does not tell"),
+    "a BIOS that does not tell": Odd(
+        "vm", [("remove", "/sys/class/dmi/id/bios_version")], "firmware/bios", "1", "unknown", "does not tell"
+    ),
     "a name that is none": Odd("vm", [], "accelerator", 8, "unknown", "there is no such setting of hardware"),
     "no PCI bus": Odd("vm", [("move", "/sys/bus/pci", "/sys/bus/no-pci")], "accelerators", 0, "unknown", "could not be read: is not there"),
     "another machine class": Odd("vm", [], "accelerators", entry(8, when={"product": "DGXA100*"}), "not_applicable", "only when product"),

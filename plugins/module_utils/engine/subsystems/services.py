@@ -145,7 +145,15 @@ def _compare(name: str, entry: Entry, observed: Observed) -> Finding:
         return _installed(unit_name, unit is not None)
     if unit is None:
         return settings.not_applicable("{} is not installed".format(" or ".join(units.full(unit_name))))
-    finding: Finding = {"holds": [], "desired": units.WANTED[what], "views": {}, "needs": "nothing", "detail": [], "changes": [], "again": True}
+    finding: Finding = {
+        "holds": [],
+        "desired": units.WANTED[what],
+        "views": {},
+        "needs": "nothing",
+        "detail": [],
+        "changes": [],
+        "again": True,
+    }
     if unit.id not in units.full(unit_name)[:1]:
         finding["detail"].append(f"the unit is {unit.id}")
     if what == "enabled":
@@ -207,7 +215,9 @@ def _judge_running(finding: Finding, unit: Unit, observed: Observed) -> None:
         if unit.needs_reload:
             holds.append("pending")
             finding["needs"] = "service_restart"
-            detail.append("its files were changed after systemd read them: what runs is not what they say until daemon-reload and a restart")
+            detail.append(
+                "its files were changed after systemd read them: what runs is not what they say until daemon-reload and a restart"
+            )
         return
     if state == "activating" and sub != "auto-restart":
         holds.append("pending")
