@@ -12,7 +12,7 @@ from ansible_collections.gpufleet.node.plugins.plugin_utils.profile.entry import
 from ansible_collections.gpufleet.node.plugins.plugin_utils.profile.problems import InputError
 from ansible_collections.gpufleet.node.plugins.plugin_utils.profile.rules import Rule
 
-from . import limits, sysctl, transparent_hugepage
+from . import hardware, limits, services, sysctl, transparent_hugepage
 
 
 @dataclass(frozen=True)
@@ -29,4 +29,6 @@ SUBSYSTEMS = {
     "limits": Subsystem(limits.identify, limits.judge, limits.contradictions, limits.spread),
     "sysctl": Subsystem(sysctl.identify, sysctl.judge, sysctl.contradictions),
     "transparent_hugepage": Subsystem(transparent_hugepage.identify, transparent_hugepage.judge, transparent_hugepage.contradictions),
+    "services": Subsystem(services.identify, services.judge, services.contradictions),
+    "hardware": Subsystem(hardware.identify, hardware.judge, hardware.contradictions),
 }
