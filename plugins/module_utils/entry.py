@@ -16,11 +16,12 @@ def one_subsystem(name: str) -> None:
         entries = requests.entries(module.params["settings"])
     except ValueError as error:
         module.fail_json(msg=str(error))
-    request = {"version": 1, "action": "check" if module.check_mode else "apply", "run_id": f"module-{name}", "subsystems": {name: entries}}
+    action = "check" if module.check_mode else "apply"
+    request = {"version": 1, "action": action, "run_id": run.name_of_run(name), "subsystems": {name: entries}}
     request.update({key: module.params[key] for key in ("disturb", "take_over", "exclusive", "deadline_s", "root")})
     response = run.handle(request)
     # Ansible takes a key of the name `results` for the results of a loop.
-    result = dict({key: response[key] for key in ("changed", "node", "notes", "outcome")}, settings=response["results"])
+    result = dict({key: response[key] for key in ("changed", "node", "notes", "outcome", "run_id")}, settings=response["results"])
     result["diff"] = outcome.difference(response["results"])
     problem = outcome.problem(response)
     if problem:

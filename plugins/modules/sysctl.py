@@ -57,6 +57,11 @@ notes:
   returned: always
   type: list
   elements: str
+run_id:
+  description: Name of the run in the journal of the node, for O(gpufleet.node.node_revert#module:to).
+  returned: always
+  type: str
+  sample: 2026-11-30T22:55:20Z-sysctl
 outcome:
   description: Whether the node could be looked at in time.
   returned: always

@@ -198,6 +198,11 @@ def settle(entry: Dict[str, Any], finding: Dict[str, Any], remembered: Any, cont
     return result
 
 
+def name_of_run(what: str) -> str:
+    """A name for a run that nobody has named: its time and what it is about."""
+    return f"{stamp(Reader().now())}-{what}"
+
+
 def stamp(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 

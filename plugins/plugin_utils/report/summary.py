@@ -113,6 +113,9 @@ def whose(result: dict[str, Any]) -> tuple[str, str]:
     winner = result.get("winner", {})
     if result["state"] in ("live_wrong", "blocked") and winner.get("owner") == "gpufleet":
         return "", "changed live, our file is right"
+    changes = result.get("changes", [])
+    if result["state"] == "live_wrong" and winner and changes and all(change["view"] == "live" for change in changes):
+        return "", f"not what the files say, {winner['from']} is right"
     if winner.get("from"):
         return winner["from"], winner.get("owner", "")
     return "", "no file sets it"
