@@ -94,7 +94,9 @@ def test_every_node_is_counted(mixed: Done) -> None:
 
 def test_what_others_would_change_are_notes(mixed: Done) -> None:
     notes = [note for note in node(mixed, "right")["notes"] if note.startswith("task: ")]
-    assert [note.partition(" (play.json")[0] for note in notes] == ["task: Make a file", "task: Make a secret", "task: Make files"]
+    # Where a task stands is not known of a play in JSON with the oldest core.
+    names = [note.partition(" (play.json")[0].partition(" would")[0] for note in notes]
+    assert names == ["task: Make a file", "task: Make a secret", "task: Make files"]
     kinds = ("file", "copy", "file")
     assert all(note.endswith(f" would change something, says ansible.builtin.{kind}") for note, kind in zip(notes, kinds, strict=True))
 

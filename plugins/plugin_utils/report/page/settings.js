@@ -72,7 +72,7 @@ function whose(row) {
   ];
 }
 
-// "Since 2026-11-12, new on 3 nodes"; nothing where no earlier run saw the setting.
+// "since 2026-11-12, new on 3 nodes"; nothing where no earlier run saw the setting.
 function sinceOfRow(row) {
   let fresh = 0;
   let first = null;
@@ -82,7 +82,7 @@ function sinceOfRow(row) {
     else if (since && since.run !== data.run.id && (!first || since.started < first.started)) first = since;
   }
   const whole = fresh === row.hitNodes.length;
-  return [first && sinceText(first, 10), fresh && (whole ? "New in this run" : `${first ? "new" : "New"} on ${plural(fresh, "node")}`)]
+  return [first && sinceText(first, 10), fresh && (whole ? "new in this run" : `new on ${plural(fresh, "node")}`)]
     .filter(Boolean)
     .join(", ");
 }
@@ -91,10 +91,10 @@ const isNew = (since) => Boolean(since && since.run === data.run.id && since.bef
 
 // With the first 10 letters of a time its day, with 16 its minute.
 function sinceText(since, letters) {
-  if (isNew(since)) return `New in this run, was ${stateTitle(since.before)}`;
+  if (isNew(since)) return `new in this run, was ${stateTitle(since.before)}`;
   if (!since || since.run === data.run.id) return "";
   const before = letters > 10 && since.before ? `, was ${stateTitle(since.before)}` : "";
-  return `Since ${since.started.slice(0, letters).replace("T", " ")}${since.before ? before : " or longer"}`;
+  return `since ${since.started.slice(0, letters).replace("T", " ")}${since.before ? before : " or longer"}`;
 }
 
 function settingRow(row) {
