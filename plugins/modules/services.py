@@ -20,7 +20,7 @@ extends_documentation_fragment:
   - gpufleet.node.engine
   - gpufleet.node.engine.settings
 author:
-  - gpufleet.node contributors
+  - gpufleet.node contributors (@gpufleet)
 """
 
 EXAMPLES = r"""

@@ -68,7 +68,7 @@ def test_kinds(before: str, after: str, kind: str, was: str, now: str, tmp_path:
 def test_nothing_to_tell(before: str, after: str, tmp_path: Path) -> None:
     made = both(tmp_path, [STATES[before]], [STATES[after]])
     assert not any(made[kind] for kind in compare.KINDS)
-    assert compare_words.terminal(made).split("\n")[-1] == "Nothing differed before, and nothing differs now."
+    assert compare_words.terminal(made).rpartition("\n")[2] == "Nothing differed before, and nothing differs now."
 
 
 def test_a_setting_that_left_the_profile_is_not_gone(tmp_path: Path) -> None:
