@@ -10,7 +10,17 @@ from ansible import constants
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ..plugin_utils.report import document, terminal, write
+from ..plugin_utils.report import document, redact, terminal, waivers, write
+
+OPTIONS = {
+    "spool": {"type": "path", "required": True},
+    "report_dir": {"type": "path", "required": True},
+    "history": {"type": "path"},
+    "waiver_days": {"type": "int", "default": waivers.SOON_DAYS},
+    "redact": {"type": "bool", "default": False},
+}
+# By what names and addresses a node is reached, beside its name.
+ALIASES = ("ansible_host", "ansible_ssh_host")
 
 
 class ActionModule(ActionBase):
@@ -23,11 +33,15 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
         result: dict[str, Any] = super().run(tmp, task_vars)
-        options = self.validate_argument_spec(
-            {"spool": {"type": "path", "required": True}, "report_dir": {"type": "path", "required": True}}
-        )[1]
-        made = document.assemble(Path(str(options["spool"])), _groups_of(task_vars or {}))
-        paths = write.write_all(made, Path(str(options["report_dir"])).absolute())
+        options = self.validate_argument_spec(OPTIONS)[1]
+        report_dir = Path(str(options["report_dir"])).absolute()
+        history = Path(str(options["history"])) if options["history"] else report_dir / "spool"
+        made = document.assemble(
+            Path(str(options["spool"])), _groups_of(task_vars or {}), history=history, waiver_days=int(options["waiver_days"])
+        )
+        if options["redact"]:
+            made = redact.redact(made, _aliases_of(made, task_vars or {}))
+        paths = write.write_all(made, report_dir)
         display = Display()
         colour = not constants.ANSIBLE_NOCOLOR and bool(constants.ANSIBLE_FORCE_COLOR or _on_a_terminal())
         for line in terminal.render(made, width=max(100, display.columns), colour=colour).split("\n"):
@@ -44,6 +58,13 @@ def _groups_of(task_vars: dict[str, Any]) -> dict[str, list[str]]:
             for host in hosts:
                 groups_of.setdefault(str(host), []).append(str(group))
     return groups_of
+
+
+def _aliases_of(made: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, list[str]]:
+    """Node -> the other names by which it is reached."""
+    hostvars = task_vars.get("hostvars") or {}
+    known = {node["name"]: hostvars[node["name"]] for node in made["nodes"] if node["name"] in hostvars}
+    return {name: [str(its[alias]) for alias in ALIASES if its.get(alias)] for name, its in known.items()}
 
 
 def _on_a_terminal() -> bool:

@@ -23,6 +23,21 @@ options:
     description: Directory for the reports. The files are readable by their owner only.
     type: path
     required: true
+  history:
+    description:
+      - Directory with the spools of earlier runs, from which it is told since when a setting is as it is. At most the 30 latest runs are read.
+      - The directory C(spool) in O(report_dir) when it is not given.
+    type: path
+  waiver_days:
+    description: Waivers that end within so many days are told. One that has ended always is.
+    type: int
+    default: 14
+  redact:
+    description:
+      - Write pseudonyms in the place of names of nodes, serial numbers and addresses, and only the last part of the paths of profiles. Values stay.
+      - A pseudonym is the same all over one report and another in the next. The spool is left as it is.
+    type: bool
+    default: false
 attributes:
   check_mode:
     description: Can run in check mode.
@@ -41,6 +56,14 @@ EXAMPLES = r"""
     report_dir: reports
   run_once: true
   register: report
+
+- name: Write one to show to others, beside it
+  gpufleet.node.drift_report:
+    spool: "{{ begun.spool }}"
+    history: "{{ begun.report_dir }}/spool"
+    report_dir: reports/to_show
+    redact: true
+  run_once: true
 
 - name: Fail unless all is as the profile wants it
   ansible.builtin.assert:

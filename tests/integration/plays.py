@@ -54,8 +54,12 @@ class Core:
     node_python: Path
     collections: Path
 
-    def play(self, folder: Path, playbook: str | list[dict[str, Any]], hosts: Hosts, *words: str, **variables: Any) -> Done:
-        """Run a playbook of the collection by its name, or one that is given as plays. Everything is written below `folder`."""
+    def play(
+        self, folder: Path, playbook: str | list[dict[str, Any]], hosts: Hosts, *words: str, callback: bool = False, **variables: Any
+    ) -> Done:
+        """Run a playbook of the collection by its name, or one that is given as plays; with the callback drift_report where asked for. Everything is
+        written below `folder`.
+        """
         inventory = folder / "hosts.json"
         inventory.write_text(json.dumps({"all": {"hosts": hosts, "vars": self._variables(folder, variables)}}), encoding="utf-8")
         if isinstance(playbook, list):
@@ -65,8 +69,11 @@ class Core:
         results = folder / "results.jsonl"
         results.write_text("", encoding="utf-8")
         command = [self.commands / "ansible-playbook", "-i", inventory, playbook, *words]
+        environment = self._environment(folder)
+        if callback:
+            environment.update(ANSIBLE_CALLBACKS_ENABLED="gpufleet.node.drift_report", GPUFLEET_REPORT_DIR=str(folder / "reports"))
         done = subprocess.run(
-            command, cwd=folder, env=self._environment(folder), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+            command, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
         )
         lines = results.read_text(encoding="utf-8").splitlines()
         return Done(done.returncode, done.stdout, folder / "reports", [json.loads(line)["result"] for line in lines])

@@ -68,10 +68,10 @@ REFUSED = {
 def test_what_is_wrong_in_a_task_is_refused_in_words(newest: Core, tmp_path: Path, machine: Machine) -> None:
     settings = [{"gpufleet.node.sysctl": {"settings": one}, "ignore_errors": True} for one in REFUSED.values()]
     typing = {"gpufleet.node.node_audit": {"subsytems": ["sysctl"]}, "ignore_errors": True}
-    unknown = {"gpufleet.node.node_audit": {"subsystems": ["limits"]}, "ignore_errors": True}
+    unknown = {"gpufleet.node.node_audit": {"subsystems": ["firmware"]}, "ignore_errors": True}
     done = newest.play(tmp_path, tasks(machine, *settings, typing, unknown), {"one": {}})
     assert f"ignored={len(REFUSED) + 2}" in done.output
-    for words in (*REFUSED, "subsytems", "the profile has no subsystem limits"):
+    for words in (*REFUSED, "subsytems", "the profile has no subsystem firmware"):
         assert words in done.output
     assert "Traceback" not in done.output
 

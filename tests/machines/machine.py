@@ -13,6 +13,7 @@ from . import hardware as tables
 
 RECORD = "gpufleet-record.json"
 THP = "/sys/kernel/mm/transparent_hugepage/"
+SHM = "tmpfs /dev/shm tmpfs rw,nosuid,nodev 0 0\n"
 NOW = 1796050800  # 2026-11-30 15:00 UTC
 #: kind, mode, size, time of last change in ns, content or target
 Entry = Tuple[str, int, int, int, Any]
@@ -72,6 +73,13 @@ class Machine:
 
     def remove(self, path: str) -> None:
         os.unlink(self.at(path))
+
+    def move(self, path: str, to: str) -> None:
+        os.rename(self.at(path), self.at(to))
+
+    def unlink_folder(self, path: str) -> None:
+        """Take out an empty directory."""
+        os.rmdir(self.at(path))
 
     def read(self, path: str) -> str:
         with open(self.at(path), "rb") as handle:
@@ -170,7 +178,15 @@ def build(root: Any, hardware: str = "vm", system: str = "debian-13") -> Machine
 
 
 def _system(machine: Machine, system: Dict[str, Any]) -> None:
-    for folder in ("/etc/sysctl.d", "/etc/tmpfiles.d", "/run", "/usr/lib/sysctl.d", "/usr/lib/tmpfiles.d", "/var/lib"):
+    for folder in (
+        "/etc/security/limits.d",
+        "/etc/sysctl.d",
+        "/etc/tmpfiles.d",
+        "/run",
+        "/usr/lib/sysctl.d",
+        "/usr/lib/tmpfiles.d",
+        "/var/lib",
+    ):
         machine.folder(folder)
     machine.write("/etc/os-release", 'ID={id}\nVERSION_ID="{version}"\n'.format(**system))
     for path, text in system["files"].items():
@@ -189,12 +205,15 @@ def _hardware(machine: Machine, hardware: Dict[str, Any]) -> None:
     for knob, value in tables.THP.items():
         machine.write(THP + knob, value + "\n", 0o644)
     machine.write("/proc/cmdline", "BOOT_IMAGE=/boot/vmlinuz root=/dev/vda1 ro\n")
-    machine.write("/proc/mounts", "proc /proc proc rw,nosuid 0 0\nsysfs /sys sysfs rw,nosuid 0 0\n/dev/vda1 / ext4 rw 0 0\n")
+    machine.write("/proc/mounts", "proc /proc proc rw,nosuid 0 0\nsysfs /sys sysfs rw,nosuid 0 0\n/dev/vda1 / ext4 rw 0 0\n" + SHM)
     machine.write("/proc/meminfo", "MemTotal:       {} kB\n".format(hardware["memory_gib"] << 20))
     machine.write("/proc/cpuinfo", "processor\t: 0\n{}\t: {model}\n".format(_model_label(hardware), **hardware))
     machine.write("/sys/class/dmi/id/sys_vendor", hardware["vendor"] + "\n")
     machine.write("/sys/class/dmi/id/product_name", hardware["product"] + "\n")
     machine.write("/sys/class/dmi/id/product_serial", "S-0001\n", 0o400)
+    machine.write("/sys/class/dmi/id/bios_version", "1.27\n")
+    for name in ("online", "present"):
+        machine.write("/sys/devices/system/cpu/" + name, "0-{}\n".format(hardware["cpus"] - 1))
     for number in range(hardware["cpus"]):
         machine.folder(f"/sys/devices/system/cpu/cpu{number}")
     for number in range(hardware["numa_nodes"]):

@@ -15,7 +15,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from ansible_collections.gpufleet.node.plugins.plugin_utils.report import document, html
+from ansible_collections.gpufleet.node.plugins.plugin_utils.report import html
 
 import browser
 import fleets
@@ -47,6 +47,6 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     made: dict[str, Any] = {"bad": bad}
     for name in ("one", "big", "picture"):
         path = folder / f"{name}.html"
-        path.write_text(html.render(document.assemble(folder / name, finished="2026-11-30T22:57:02Z")))
+        path.write_text(html.render(fleets.report(folder / name)))
         made[name] = path
     return made

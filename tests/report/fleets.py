@@ -12,8 +12,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from ansible_collections.gpufleet.node.plugins.plugin_utils.report import document
+
 STARTED = "2026-11-30T22:55:20Z"
 RUN_ID = "20261130T225520Z-simulated"
+# When earlier runs of the simulated fleets began, and the share of what is wrong now that was wrong then.
+EARLIER = {"2026-11-29T03:00:04Z": 0.9, "2026-11-28T03:00:07Z": 0.6, "2026-11-26T03:00:02Z": 0.6, "2026-11-12T03:00:05Z": 0.0}
 
 # name, impact, disturbs, rule, why
 SETTINGS: list[tuple[str, str, str, dict[str, Any], str]] = [
@@ -251,7 +255,7 @@ def big_fleet(directory: Path, nodes: int = 1250, settings: int = 150) -> list[s
                 "live_wrong",
                 "always",
                 cause="intent",
-                waived={"reason": "benchmark of the storage team", "ticket": "OPS-1", "until": "2027-01-31"},
+                waived={"reason": "benchmark of the storage team", "ticket": "OPS-1", "until": "2026-12-04"},
             )
         if deaf.get(name) == "unreachable":
             silence(entry, "unreachable", "Failed to connect to the host via ssh: No route to host")
@@ -259,6 +263,13 @@ def big_fleet(directory: Path, nodes: int = 1250, settings: int = 150) -> list[s
             silence(entry, "timed_out", "not finished after 60 s")
         writer.node(entry)
     return bad
+
+
+def report(directory: Path) -> dict[str, Any]:
+    """The document of a fleet, which has earlier runs where its spool lies in a folder with theirs."""
+    with_history = (directory / RUN_ID).is_dir()
+    spool = directory / RUN_ID if with_history else directory
+    return document.assemble(spool, finished="2026-11-30T22:57:02Z", history=directory if with_history else None)
 
 
 def one_node(directory: Path) -> None:
@@ -292,5 +303,40 @@ def one_node(directory: Path) -> None:
 
 
 def picture_fleet(directory: Path) -> None:
-    """The fleet of the picture in the documentation: 1,250 nodes with the settings that exist."""
-    big_fleet(directory, nodes=1250, settings=len(SETTINGS))
+    """The fleet of the picture in the documentation: 1,250 nodes with the settings that exist, with earlier runs and waivers that end."""
+    spool = directory / RUN_ID
+    big_fleet(spool, nodes=1250, settings=len(SETTINGS))
+    waive(spool)
+    earlier_runs(spool)
+
+
+def waive(spool: Path) -> None:
+    """A waiver that ends soon, one that has ended, one that nothing needs."""
+    (path,) = (spool / "profiles").iterdir()
+    profile = json.loads(path.read_text())
+    for setting, reason, until in (
+        ("transparent_hugepage/defrag", "benchmark of the storage team", "2026-12-04"),
+        ("sysctl/vm.swappiness", "swap test of the scheduler team", "2026-11-27"),
+        ("sysctl/kernel.dmesg_restrict", "kernel bug hunt", "2026-12-11"),
+    ):
+        family, rest = setting.split("/", 1)
+        profile["subsystems"][family][rest]["waive"] = {"reason": reason, "ticket": "OPS-1", "until": until}
+    path.write_text(json.dumps(profile))
+
+
+def earlier_runs(spool: Path) -> None:
+    """Spools of earlier runs beside this one, of the nodes with something wrong: part of it was already so, at a share that differs from run to run."""
+    rng = random.Random(7)
+    wrong_now = {}
+    for path in sorted((spool / "nodes").iterdir()):
+        results = json.loads(path.read_text()).get("response", {}).get("results", {})
+        states = {setting: result["state"] for setting, result in results.items() if result["state"] != "ok"}
+        if states:
+            wrong_now[path.name] = {setting: (state, rng.random()) for setting, state in states.items()}
+    for started, share in EARLIER.items():
+        folder = spool.parent / f"{started.replace('-', '').replace(':', '')}-simulated"
+        (folder / "nodes").mkdir(parents=True)
+        (folder / "run.json").write_text(json.dumps({"run_id": folder.name, "started": started}))
+        for name, states in wrong_now.items():
+            results = {setting: {"state": state if chance < share else "ok"} for setting, (state, chance) in states.items()}
+            (folder / "nodes" / name).write_text(json.dumps({"response": {"results": results}}))

@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from ansible_collections.gpufleet.node.plugins.plugin_utils.report import document, html
+from ansible_collections.gpufleet.node.plugins.plugin_utils.report import html
 
 import fleets
 from browser import Browser
@@ -39,9 +39,10 @@ def main() -> None:
     parser.add_argument("--scroll", type=int, default=0)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        FLEETS[options.fleet](Path(folder) / "spool")
+        spool = Path(folder) / "spool"
+        FLEETS[options.fleet](spool)
         report = Path(folder) / "drift.html"
-        report.write_text(html.render(document.assemble(Path(folder) / "spool", finished="2026-11-30T22:57:02Z")))
+        report.write_text(html.render(fleets.report(spool)))
         with Browser(options.width, options.height, dark=options.dark) as browser:
             browser.open(f"{report.as_uri()}#{options.at}")
             for key in options.keys:

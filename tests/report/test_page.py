@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -182,6 +183,36 @@ def test_a_silent_node_is_prominent_and_opens(page: Browser, reports: dict[str, 
 def test_the_odd_ones_are_shown(page: Browser, reports: dict[str, Any]) -> None:
     page.open(reports["picture"].as_uri())
     assert "6.5.0-44-generic" in text(page, "#peers")
+
+
+def test_since_when(page: Browser, reports: dict[str, Any]) -> None:
+    page.open(reports["picture"].as_uri())
+    row = "document.querySelector('tr.row[data-setting=\"sysctl/kernel.panic_on_oops\"] .since').innerText"
+    assert page.evaluate(row) == "since 2026-11-26, new on 32 nodes"
+    page.evaluate("document.querySelector('tr.row[data-setting=\"sysctl/kernel.panic_on_oops\"]').click()")
+    kinds = page.evaluate("[...document.querySelectorAll('tr.detail .since')].map(one => one.innerText)")
+    assert kinds == ["since 2026-11-26 03:00, was ok", "since 2026-11-29 03:00, was ok", "new in this run, was ok"]
+    page.open(f"{reports['picture'].as_uri()}#show={reports['bad'][0]}")
+    assert re.fullmatch(r"since 2026-11-2[69] 03:00, was ok|new in this run, was ok", text(page, ".sheet .since"))
+    times = {line["since"] for line in csv.DictReader(io.StringIO(page.evaluate("csv()"))) if line["state"] == "unpersisted"}
+    assert times == {"2026-11-26T03:00:02Z", "2026-11-29T03:00:04Z", "2026-11-30T22:55:20Z"}
+
+
+def test_without_earlier_runs_nothing_is_said_of_them(page: Browser, reports: dict[str, Any]) -> None:
+    page.open(reports["one"].as_uri())
+    assert page.evaluate("[...document.querySelectorAll('.since')].filter(one => one.innerText).length") == 0
+    assert page.evaluate("document.querySelector('#waivers').childElementCount") == 0
+
+
+def test_waivers_that_end(page: Browser, reports: dict[str, Any]) -> None:
+    page.open(reports["picture"].as_uri())
+    lines = page.evaluate("[...document.querySelectorAll('#waivers tbody tr')].map(one => one.innerText)")
+    assert len(lines) == 3
+    assert "ended 3 days ago, on 2026-11-27" in lines[0]
+    assert "ends in 4 days, on 2026-12-04" in lines[1]
+    assert "nothing differs: it can go" in lines[2]
+    page.evaluate("document.querySelector('#waivers .link').click()")
+    assert page.evaluate("document.querySelector('.sheet h2').innerText.startsWith('gpu-')")
 
 
 def test_the_matrix_opens_a_group(page: Browser, reports: dict[str, Any]) -> None:

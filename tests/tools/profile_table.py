@@ -36,7 +36,19 @@ def _compiled(name: str) -> dict[str, Any]:
     runpy.run_path(str(ROOT / "tests" / "conftest.py"))
     loader = importlib.import_module("ansible_collections.gpufleet.node.plugins.plugin_utils.profile")
     compiled: dict[str, Any] = loader.compile_for_host({"gpufleet_profile": name}, lambda value: value, [])
+    limits = importlib.import_module("ansible_collections.gpufleet.node.plugins.plugin_utils.profile.subsystems.limits")
+    for key in ("launchers/LimitMEMLOCK", "launchers/LimitNOFILE"):
+        _as_one(compiled, "limits", limits.spread(key), key)
     return compiled
+
+
+def _as_one(compiled: dict[str, Any], subsystem: str, names: tuple[str, ...], key: str) -> None:
+    """Settings that the profiles write with one key, and that are all alike, stand in the tables with that key."""
+    settings, about = compiled["subsystems"][subsystem], compiled["about"]
+    if all(settings.get(name) == settings[names[0]] for name in names):
+        settings[key], about[f"{subsystem}/{key}"] = settings[names[0]], about[f"{subsystem}/{names[0]}"]
+        for name in names:
+            del settings[name], about[f"{subsystem}/{name}"]
 
 
 def _rules(profiles: Mapping[str, Mapping[str, Any]]) -> str:

@@ -44,17 +44,18 @@ def apply(host: Host, request: Dict[str, Any], subsystem: Any, judge: Judge) -> 
     return part
 
 
-def released(host: Reader, request: Dict[str, Any], subsystem: Any, remembered: memory.Memory) -> Dict[str, Dict[str, Any]]:
-    """What left the profile and still stands in our file, where the request wants it out: id -> the change that takes it out."""
+def released(host: Reader, request: Dict[str, Any], subsystem: Any, remembered: memory.Memory) -> Dict[str, List[Dict[str, Any]]]:
+    """What left the profile and still stands in our files, where the request wants it out: id -> the changes that take it out."""
     if not request.get("exclusive"):
         return {}
-    lines = subsystem.own_lines(host)
-    changes = {}
+    changes: Dict[str, List[Dict[str, Any]]] = {}
     for name in memory.released(remembered, subsystem.NAME, list(request["subsystems"][subsystem.NAME])):
-        line = subsystem.line_name(lines, name)
-        if line in lines:
-            change = {"view": "persisted", "target": subsystem.FILE, "line": line, "before": lines[line]}
-            changes[f"{subsystem.NAME}/{name}"] = change
+        for file in subsystem.own_files(host):
+            lines = subsystem.own_lines(host, file)
+            line = subsystem.line_name(lines, name)
+            if line in lines:
+                change = {"view": "persisted", "target": file, "line": line, "before": lines[line]}
+                changes.setdefault(f"{subsystem.NAME}/{name}", []).append(change)
     return changes
 
 
@@ -74,30 +75,36 @@ class _Writer:
             if change["view"] == "live":
                 self.write_live(identity, change, disturbs)
 
-    def persist(self, results: Dict[str, Dict[str, Any]], gone: Dict[str, Dict[str, Any]]) -> List[str]:
-        """Bring our own file up to date in one write; notes for what left the profile."""
-        prefix = self.subsystem.NAME + "/"
-        wanted = self.subsystem.own_lines(self.host)
-        told = self._to_be_made(results, "persisted")
+    def persist(self, results: Dict[str, Dict[str, Any]], gone: Dict[str, List[Dict[str, Any]]]) -> List[str]:
+        """Bring our own files up to date, each in one write; notes for what left the profile and what the subsystem says of it."""
+        told = self._to_be_made(results, "persisted") + [(identity, change) for identity, changes in gone.items() for change in changes]
+        files = sorted({change["target"] for _identity, change in told})
+        written = [file for file in files if self._persist_file(file, [one for one in told if one[1]["target"] == file])]
+        notes = [f"{identity} left the profile: it is no longer kept, the live value stays" for identity in gone]
+        return notes + (self.subsystem.persisted(self.host, written) if written else [])
+
+    def _persist_file(self, file: str, told: List[Tuple[str, Dict[str, Any]]]) -> bool:
+        wanted = self.subsystem.own_lines(self.host, file)
         for identity, change in told:
-            wanted[change.get("line", identity[len(prefix) :])] = change["after"]
-        for identity, change in gone.items():
-            del wanted[change["line"]]
-            told.append((identity, change))
-        link = self.host.link(self.subsystem.FILE)
+            line = change.get("line", identity.split("/", 1)[1])
+            if "after" in change:
+                wanted[line] = change["after"]
+            else:
+                del wanted[line]
+        link = self.host.link(file)
         if link is not None:
             told = [(identity, dict(change, link=link)) for identity, change in told]
         try:
             for identity, change in told:
                 self.journal(identity, change, "nothing")
-            if told:
-                ownfile.write(self.host, self.subsystem.FILE, self.subsystem.render(wanted))
-            for identity, change in told:
-                self.did(identity, change)
+            ownfile.write(self.host, file, self.subsystem.render(file, wanted))
         except HostError as error:
             for identity, _change in told:
                 self.failed[identity] = f"not persisted: {error}"
-        return [f"{identity} left the profile: it is no longer kept, the live value stays" for identity in gone]
+            return False
+        for identity, change in told:
+            self.did(identity, change)
+        return True
 
     def put_aside(self, results: Dict[str, Dict[str, Any]]) -> None:
         """Make comments of the lines of others that win over ours, now that ours is there."""
@@ -128,7 +135,7 @@ class _Writer:
             self.failed[identity] = f"not changed, since the journal could not be written: {error}"
             return
         try:
-            self.host.write_live(change["target"], change["after"])
+            self.subsystem.write_live(self.host, change["target"], change["after"])
             got = self.subsystem.read_live(self.host, change["target"])
         except HostError as error:
             self.refused[identity] = {"value": change["after"], "reason": error.reason}
@@ -185,17 +192,20 @@ def revert(host: Host, request: Dict[str, Any], subsystems: Dict[str, Any]) -> D
         if not mine:
             continue
         writer = _Writer(host, request, subsystem)
-        lines = subsystem.own_lines(host)
-        wanted = dict(lines)
+        wanted: Dict[str, Dict[str, str]] = {
+            step.target: subsystem.own_lines(host, step.target) for step in mine if step.view == "persisted"
+        }
+        lines = {file: dict(values) for file, values in wanted.items()}
         for step in mine:
             result = results.setdefault(step.setting, {"state": "ok", "views": {}, "needs": "nothing"})
             try:
-                _step_back(host, writer, step, wanted, context, request, result)
+                _step_back(host, writer, step, wanted.get(step.target, {}), context, request, result)
             except HostError as error:
                 result.update(state="refused", detail=str(error))
                 errors.append(str(error))
-        if wanted != lines:
-            errors.extend(_persist_steps(host, writer, mine, wanted, results))
+        for file in sorted(wanted):
+            if wanted[file] != lines[file]:
+                errors.extend(_persist_steps(host, writer, file, [step for step in mine if step.target == file], wanted[file], results))
         for identity, done in writer.done.items():
             results[identity]["changes"] = done
             changed = True
@@ -206,17 +216,19 @@ def revert(host: Host, request: Dict[str, Any], subsystems: Dict[str, Any]) -> D
     return part
 
 
-def _persist_steps(host: Host, writer: _Writer, steps: List[journal.Step], wanted: Dict[str, str], results: Dict[str, Any]) -> List[str]:
+def _persist_steps(
+    host: Host, writer: _Writer, file: str, steps: List[journal.Step], wanted: Dict[str, str], results: Dict[str, Any]
+) -> List[str]:
     """Write our file as the steps left it; errors. When nothing of ours is left, a link that stood in its place comes back."""
-    file = writer.subsystem.FILE
     links = [step.link for step in steps if step.link is not None]
     try:
-        ownfile.write(host, file, writer.subsystem.render(wanted))
+        ownfile.write(host, file, writer.subsystem.render(file, wanted))
+        writer.subsystem.persisted(host, [file])
         if links and not wanted:
             host.make_link(file, links[0])
     except HostError as error:
         for identity, done in list(writer.done.items()):
-            left = [change for change in done if change["view"] != "persisted"]
+            left = [change for change in done if change["view"] != "persisted" or change["target"] != file]
             if left != done:
                 results[identity].update(state="refused", detail=str(error))
                 writer.done[identity] = left

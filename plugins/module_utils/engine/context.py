@@ -5,9 +5,9 @@
 
 import hashlib
 import re
-from typing import Any, Callable, Dict, Optional, TypeVar
+from typing import Any, Callable, Dict, List, Optional, TypeVar
 
-from . import tuned, workload
+from . import pci, systemd, tuned, workload
 from .host import HostError, Reader
 
 T = TypeVar("T")
@@ -36,6 +36,20 @@ class Context:
 
     def workload(self) -> workload.Workload:
         return self._once("workload", lambda: workload.read(self.host))
+
+    def systemd(self, units: List[str]) -> systemd.Units:
+        """What systemd has loaded of these units (full names); a unit that an earlier question was about is not asked for again."""
+        answers: Dict[str, systemd.Units] = self._once("systemd", dict)
+        new = [unit for unit in units if unit not in answers]
+        if new:
+            answer = systemd.show(self.host, new)
+            answers.update(dict.fromkeys(new, answer))
+        errors = sorted({answers[unit].error for unit in units} - {""})
+        return systemd.Units({unit: answers[unit].known[unit] for unit in units if unit in answers[unit].known}, "; ".join(errors))
+
+    def pci(self) -> List[pci.Device]:
+        """Raises HostError where there is no PCI bus to look at."""
+        return self._once("pci", lambda: pci.read(self.host))
 
     def boot_id(self) -> str:
         return self._once("boot_id", lambda: self.host.read_or("/proc/sys/kernel/random/boot_id"))
@@ -73,6 +87,7 @@ def _facts(context: Context) -> Dict[str, Any]:
         "vendor": vendor,
         "product": product,
         "serial": host.read_or("/sys/class/dmi/id/product_serial"),
+        "bios": host.read_or("/sys/class/dmi/id/bios_version"),
         "container": context.container(),
         "numa_nodes": _count(host, "/sys/devices/system/node", r"node\d+\Z"),
         "cpus": _count(host, "/sys/devices/system/cpu", r"cpu\d+\Z"),
@@ -85,18 +100,28 @@ def _facts(context: Context) -> Dict[str, Any]:
     found.update(hostname=name.get("nodename"), kernel=name.get("release"), architecture=name.get("machine"))
     facts = {key: value for key, value in found.items() if value not in (None, "")}
     facts["virtualised"] = bool(VIRTUAL.search(vendor + " " + product)) or bool(re.search(r"^flags\s*:.*\bhypervisor\b", cpuinfo, re.M))
-    facts["fingerprint"] = _fingerprint(host, facts, model.group(1) if model else "")
+    devices = _asked(context.pci)
+    if devices is not None:
+        facts.update(_hardware(host, devices))
+    facts["fingerprint"] = _fingerprint(devices or [], facts, model.group(1) if model else "")
     return facts
 
 
-def _fingerprint(host: Reader, facts: Dict[str, Any], model: str) -> str:
+def _hardware(host: Reader, devices: List[pci.Device]) -> Dict[str, str]:
+    """What a fault can take from a machine, as text that is equal on machines that have the same."""
+    found = {kind: pci.select(devices, kind) for kind in ("accelerators", "nics", "nvme")}
+    facts = {kind: pci.counted(device.ids for device in those) for kind, those in found.items()}
+    links = [(device, pci.link(host, device)) for device in found["accelerators"] + found["nics"]]
+    widths = [f"{device.ids} x{link.width}" for device, link in links if link is not None]
+    return dict(facts, link_widths=pci.counted(widths)) if widths else facts
+
+
+def _fingerprint(found: List[pci.Device], facts: Dict[str, Any], model: str) -> str:
     """Twelve hex digits that are equal on machines of the same make: product, CPUs, memory in GiB, NUMA nodes, accelerators and NICs."""
     devices: Dict[str, int] = {}
-    for address in host.names("/sys/bus/pci/devices") if host.is_directory("/sys/bus/pci/devices") else []:
-        folder = "/sys/bus/pci/devices/" + address
-        kind = host.read_or(folder + "/class")
-        if kind[:4] in ("0x03", "0x12", "0x02"):
-            name = " ".join((kind, host.read_or(folder + "/vendor"), host.read_or(folder + "/device")))
+    for device in found:
+        if device.kind[:2] in ("02", "03", "12") and not device.virtual:
+            name = f"0x{device.kind} 0x{device.vendor} 0x{device.device}"
             devices[name] = devices.get(name, 0) + 1
     parts = [
         facts.get("vendor"),

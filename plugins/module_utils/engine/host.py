@@ -9,7 +9,8 @@ Both take a root. Below a root other than `/` links are resolved as chroot would
 inside), and identity, time and commands are answered from `RECORD`, a JSON file at the top of the tree:
 
     {"uid": 0, "uname": {"nodename", "release", "machine"}, "page_size": 4096, "now": 1764540000,
-     "commands": [{"argv": ["dpkg-query", "-S", "/x"], "status": 0, "stdout": "..."}]}
+     "commands": [{"argv": ["dpkg-query", "-S", "/x"], "status": 0, "stdout": "..."}],
+     "devices": {"/dev/nvidia0": {"mode": 438, "uid": 0, "gid": 0}}}
 
 What the record does not answer raises `HostError`.
 """
@@ -27,6 +28,7 @@ import time
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 RECORD = "gpufleet-record.json"
+CHANGES = "gpufleet-changes.jsonl"
 LINKS_MAX = 40
 TEXT_MAX = 1 << 20
 COMMAND_S = 10.0
@@ -37,6 +39,12 @@ class Answer(NamedTuple):
     status: int
     stdout: str
     stderr: str
+
+
+class DeviceFile(NamedTuple):
+    mode: int
+    uid: int
+    gid: int
 
 
 class HostError(Exception):
@@ -168,6 +176,21 @@ class Reader:
         except OSError as error:
             raise _os_error(path, error) from error
 
+    def device(self, path: str) -> DeviceFile:
+        """A device file; what is there and no device is an error. A tree cannot hold any, so its record tells of them."""
+        if self.root != "/":
+            about = dict(self.recorded("devices")).get(path)
+            if about is None:
+                raise HostError(path, os.strerror(errno.ENOENT), errno.ENOENT)
+            return DeviceFile(int(about["mode"]), int(about["uid"]), int(about["gid"]))
+        try:
+            found = os.stat(path)
+        except OSError as error:
+            raise _os_error(path, error) from error
+        if not stat.S_ISCHR(found.st_mode):
+            raise HostError(path, "is no device", errno.ENODEV)
+        return DeviceFile(stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid)
+
     # -- identity and time --------------------------------------------------------------------------------------
 
     def recorded(self, key: str) -> Any:
@@ -244,6 +267,19 @@ class Host(Reader):
         if self.uid() != 0:
             return False, "changes need root"
         return True, ""
+
+    def change(self, argv: List[str], limit_s: float = COMMAND_S) -> str:
+        """Run a command that changes the machine; its output. A status other than 0 is an error with the command's own words.
+
+        Below a root other than / nothing is run: the command is added to `CHANGES` in the tree, for tests to look at.
+        """
+        if self.root != "/":
+            self.append("/" + CHANGES, json.dumps(argv) + "\n")
+        answer = self.run(argv, limit_s)
+        if answer.status != 0:
+            words = " ".join((answer.stderr or answer.stdout).split())
+            raise HostError(argv[0], words[:300] or f"ended with status {answer.status}")
+        return answer.stdout
 
     def write_live(self, path: str, value: str) -> None:
         """Write a value into a file of the kernel, in one write, as the kernel wants it. Read back is the caller's."""

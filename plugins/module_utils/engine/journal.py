@@ -6,7 +6,8 @@
 {"time", "run", "setting", "disturbs", "view", "target", "before", "after"}    `before` is absent when there was nothing
 {..., "link"}                         where a link pointed that stood in the place of our file
 {..., "line"}                         the name that our file has it under, where it is not the setting's
-{..., "undo": {"target", "value"}}    where going back means writing something else than `before` into `target`
+{..., "undo": {"target", "value"}}    where going back means writing something else than `before` into `target`; without
+                                      `value` where nothing can be given back
 """
 
 import json
@@ -61,7 +62,8 @@ def _is_record(record: Any) -> bool:
         all(isinstance(record.get(key, ""), str) for key in ("before", "after", "line", "link"))
         and record.get("disturbs", "nothing") in DISTURBS
         and isinstance(undo, dict)
-        and all(isinstance(undo.get(key), str) for key in ("target", "value"))
+        and isinstance(undo.get("target"), str)
+        and isinstance(undo.get("value", ""), str)
     )
 
 
@@ -83,8 +85,10 @@ def steps_back(records: List[Record], to: str, only: Any = ()) -> List[Step]:
     for record in records:
         if only and record["setting"] not in only:
             continue
-        # each line of others that was put aside is a step of its own, also when a file had the same line twice
-        key = (record["setting"], record["view"], len(steps) if record["view"] == "foreign" else "")
+        # of a foreign file each line that was put aside is a step of its own, also when a file had the same line twice; of ours each
+        # file is one, and live there is one value whatever was written to give it
+        place = {"foreign": len(steps), "persisted": record["target"]}.get(record["view"], "")
+        key = (record["setting"], record["view"], place)
         undo = record.get("undo") or {"target": record["target"], "value": record.get("before")}
         line = record.get("line", record["setting"].split("/", 1)[-1])
         steps.setdefault(
@@ -94,7 +98,7 @@ def steps_back(records: List[Record], to: str, only: Any = ()) -> List[Step]:
                 line,
                 record["view"],
                 undo["target"],
-                undo["value"],
+                undo.get("value"),
                 record.get("disturbs", "nothing"),
                 record.get("link"),
             ),

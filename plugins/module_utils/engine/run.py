@@ -42,9 +42,9 @@ class Consent(NamedTuple):
 
 def subsystems() -> Dict[str, Any]:
     """All subsystems in the one fixed order in which they are looked at and changed."""
-    from .subsystems import sysctl, transparent_hugepage
+    from .subsystems import hardware, limits, services, sysctl, transparent_hugepage
 
-    return {module.NAME: module for module in (sysctl, transparent_hugepage)}
+    return {module.NAME: module for module in (sysctl, transparent_hugepage, limits, services, hardware)}
 
 
 def handle(request: Request) -> Response:
@@ -119,8 +119,8 @@ def _judge_all(request: Request, context: Context, send: Callable[[Response], No
             send(_fault(request, name, error))
             continue
         if request["action"] == "check":
-            for identity, change in apply.released(context.host, request, subsystem, remembered).items():
-                judged["results"][identity] = {"state": "ok", "views": {}, "needs": "nothing", "changes": [change]}
+            for identity, changes in apply.released(context.host, request, subsystem, remembered).items():
+                judged["results"][identity] = {"state": "ok", "views": {}, "needs": "nothing", "changes": changes}
         changed = request["action"] == "check" and any(result.get("changes") for result in judged["results"].values())
         send({"results": judged["results"], "notes": judged["notes"], "changed": changed})
 
@@ -167,9 +167,11 @@ def settle(entry: Dict[str, Any], finding: Dict[str, Any], remembered: Any, cont
     for key in ("desired", "winner"):
         if key in finding:
             result[key] = finding[key]
-    if "live_wrong" in holds:
-        told = memory.refusal(remembered, finding["desired"], context.boot_id())
-        if told:
+    told = memory.refusal(remembered, finding["desired"], context.boot_id()) if "live_wrong" in holds or finding.get("again") else ""
+    if told and holds:
+        if finding.get("again"):  # not the kernel's last word, but a program's, which may do better now
+            detail.append(f"the last try failed: {told}")
+        else:
             holds.append("refused")
             detail.append(f"the kernel refused this since the last boot: {told}; it is tried again after the next boot")
             changes = []

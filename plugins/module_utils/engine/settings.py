@@ -5,7 +5,8 @@
 
 entry    one entry of a compiled profile: rule, impact, disturbs, owner, mend
 view     {"value", "from"}, {"error", "from"} or {"unset": why}
-finding  {"holds": [states], "desired", "views", "winner", "needs", "detail": [sentences], "changes": [change]}
+finding  {"holds": [states], "desired", "views", "winner", "needs", "detail": [sentences], "changes": [change]};
+         `again` is true where a change that failed in this boot may be tried again
 change   {"view": "live" | "persisted" | "foreign", "target", "before", "after"}; `before` is absent when there was nothing;
          `line` is the name under which our file has it, where that is not the setting's name; `take_over` is true when the change
          takes something from others and wants the user's word

@@ -149,10 +149,16 @@ def _lay_subsystem(
 ) -> None:
     known = SUBSYSTEMS[subsystem]
     spelled: dict[str, str] = {}
-    for key, given in settings.items():
+    faulty: set[str] = set()
+    # A key that stands for several settings gives way to one that names a single one of them.
+    spread = ((key, name) for key in settings for name in known.spread(key))
+    for key, name in sorted(spread, key=lambda pair: pair[0] == pair[1]):
+        given = settings[key]
+        if key in faulty:
+            continue
         place, path = layer.place(subsystem, key), f"{subsystem}/{key}"
         trusted = isinstance(given, dict) and given.get(TRUST_NAME) is True
-        setting = problems.attempt(place, path, known.identify, key, trusted)
+        setting = problems.attempt(place, path, known.identify, name, trusted)
         if setting is None:
             continue
         if setting in spelled:
@@ -162,7 +168,8 @@ def _lay_subsystem(
                 InputError(f"is the same setting as {spelled[setting]} in the same layer", setting if setting != key else None),
             )
             continue
-        spelled[setting] = key
+        if name == key:
+            spelled[setting] = key
         below = history[setting][-1].entry if setting in history else None
         if given is None:
             if below:
@@ -171,6 +178,8 @@ def _lay_subsystem(
         entry = entry_of(given, below, partial(known.judge, setting), problems, place, path)
         if entry:
             history.setdefault(setting, []).append(_Standing(layer, entry, key))
+        else:
+            faulty.add(key)
 
 
 def _contradictions(subsystem: str, settings: Mapping[str, Sequence[_Standing]], layers: Sequence[Layer], problems: Problems) -> None:

@@ -7,21 +7,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timezone
+from datetime import date, datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from . import history as earlier_runs
 from . import spool as spool_files
-from .words import IMPACTS, OUTCOMES, STATES, counts_as
+from . import waivers
+from .words import IMPACTS, OF_A_TASK, OUTCOMES, STATES, TASK, counts_as
 
 SCHEMA = "gpufleet.node/drift/1"
 
 
-def assemble(spool: Path, groups_of: Mapping[str, Sequence[str]] | None = None, finished: str | None = None) -> dict[str, Any]:
+def assemble(
+    spool: Path,
+    groups_of: Mapping[str, Sequence[str]] | None = None,
+    finished: str | None = None,
+    history: Path | None = None,
+    waiver_days: int = waivers.SOON_DAYS,
+) -> dict[str, Any]:
     """The document of the run whose spool this is.
 
-    `groups_of` gives the groups of nodes that left no answer of their own. `finished` is the time of the document, now if not given.
+    `groups_of` gives the groups of nodes that left no answer of their own. `finished` is the time of the document, now if not given. `history` is the
+    directory with the spools of earlier runs. Waivers that end within `waiver_days` are told.
     """
+    finished = finished or _now()
     read = spool_files.read(spool)
     entries = dict(read.nodes)
     for name in _asked(read.run):
@@ -38,11 +48,14 @@ def assemble(spool: Path, groups_of: Mapping[str, Sequence[str]] | None = None, 
     document: dict[str, Any] = {
         "version": 1,
         "schema": SCHEMA,
-        "run": _run(read, spool.name, finished or _now(), faults),
+        "run": _run(read, spool.name, finished, faults),
         "settings": dict(sorted(catalogue.settings.items())),
         "rules": catalogue.rules,
+        "waivers": waivers.ending(read.profiles, nodes, date.fromisoformat(finished[:10]), waiver_days),
         "nodes": nodes,
     }
+    if history is not None:
+        earlier_runs.add_since(document, history, spool.name)
     document["totals"] = totals(document, catalogue.asked)
     document["verdict"] = verdict(document)
     return document
@@ -148,11 +161,12 @@ def _node(name: str, groups: list[str], entry: dict[str, Any], catalogue: _Catal
             why = "the time was up before it was read" if entry["outcome"] == "timed_out" else "the node gave no result for it"
             results[setting] = {"state": "unknown", "needs": "nothing", "views": {}, "detail": why}
     for setting, result in sorted(results.items()):
+        subsystem = setting.split("/", maxsplit=1)[0]
         if setting in rules:
             result = {**result, "rule": rules[setting]}
-        elif key in catalogue.asked:
+        elif subsystem != TASK and key in catalogue.asked:
             node["notes"].append(f"{setting} was answered and not asked")
-        catalogue.settings.setdefault(setting, {"subsystem": setting.split("/", maxsplit=1)[0]})
+        catalogue.settings.setdefault(setting, dict(OF_A_TASK) if subsystem == TASK else {"subsystem": subsystem})
         node["results"][setting] = result
     return node
 

@@ -16,6 +16,7 @@ from typing import Any
 from .mend import mend
 from .peers import odd_ones
 from .summary import coverage, faults, rule_words, seen, sentence, whose
+from .waivers import about_words, need_words, when_words
 from .words import CAUSES, IMPACTS, OUTCOME_TITLES, STATES, VIEWS, counts_as
 
 PAGE = Path(__file__).parent / "page"
@@ -114,6 +115,11 @@ def interned(document: dict[str, Any]) -> dict[str, Any]:
         "groups": groups.items,
         "nodes": nodes,
         "faults": faults(document),
+        "waivers": [
+            {key: waiver[key] for key in ("setting", "days", "needed_by")}
+            | {"when": when_words(waiver), "about": about_words(waiver), "need": need_words(waiver)}
+            for waiver in document.get("waivers", [])
+        ],
         "peers": [odd._asdict() for odd in odd_ones(document)],
     }
 

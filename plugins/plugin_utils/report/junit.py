@@ -14,7 +14,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from .mend import command
-from .summary import Row, faults, rows, silent_nodes
+from .summary import Row, faults, rows, silent_nodes, since_words
 from .words import OUTCOME_TITLES, STATES, plural
 
 MOST_NAMES = 50
@@ -30,7 +30,7 @@ def render(document: dict[str, Any]) -> str:
     for setting, about in document["settings"].items():
         case = _case(about["subsystem"], setting)
         if setting in wrong:
-            _fail(case, wrong[setting])
+            _fail(case, wrong[setting], document["run"])
         elif setting in quiet:
             ElementTree.SubElement(case, "skipped", message=_clean(quiet[setting]))
         suites.setdefault(about["subsystem"], []).append(case)
@@ -56,12 +56,13 @@ def _run_cases(document: dict[str, Any]) -> list[ElementTree.Element]:
     return [answered, worked]
 
 
-def _fail(case: ElementTree.Element, row: Row) -> None:
+def _fail(case: ElementTree.Element, row: Row, run: dict[str, Any]) -> None:
     only_unknown = set(row.states) == {"unknown"}
     states = ", ".join(f"{STATES[state].title} on {plural(count, 'node')}" for state, count in row.states.items())
     lines = [f"impact: {row.impact}"]
     for label, values in (("wants", row.wants), ("has", row.live), ("whose doing", row.whose), ("cause", row.causes)):
         lines += [f"{label}: {value} ({plural(count, 'node')})" for value, count in values.most_common(5)]
+    lines += filter(None, [since_words(row, run)])
     for state, names in row.nodes.items():
         more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
         lines.append(f"{STATES[state].title}: {', '.join(names[:MOST_NAMES])}{more}")

@@ -10,7 +10,8 @@ from typing import Any
 
 from .mend import command
 from .peers import odd_ones
-from .summary import Row, coverage, faults, rows, sentence, silent_nodes
+from .summary import Row, coverage, faults, rows, sentence, silent_nodes, since_words
+from .waivers import about_words, need_words, when_words
 from .words import CAUSES, OUTCOME_TITLES, STATES, number, plural, printable
 
 MOST_NAMES = 20
@@ -23,12 +24,13 @@ def render(document: dict[str, Any]) -> str:
     nodes, settings = coverage(document)
     run = document["run"]
     parts = [
-        f"# {document['verdict'].capitalize()}: {_text(sentence(document))}",
-        f"{_text(nodes)}; {_text(settings)}. Run {_code(run['id'])}, {_text(run['finished'])}.",
+        f"# {document['verdict'].capitalize()}: {text(sentence(document))}",
+        f"{text(nodes)}; {text(settings)}. Run {code(run['id'])}, {text(run['finished'])}.",
         *_faults(document),
         *_silent(document),
         *_settings(document),
         *_waived(document),
+        *_ending(document),
         *_peers(document),
     ]
     return "\n\n".join(parts) + "\n"
@@ -36,7 +38,7 @@ def render(document: dict[str, Any]) -> str:
 
 def _faults(document: dict[str, Any]) -> list[str]:
     found = faults(document)
-    return ["## Faults of gpufleet itself", _bullets([_text(fault) for fault in found])] if found else []
+    return ["## Faults of gpufleet itself", _bullets([text(fault) for fault in found])] if found else []
 
 
 def _silent(document: dict[str, Any]) -> list[str]:
@@ -45,8 +47,8 @@ def _silent(document: dict[str, Any]) -> list[str]:
         of.setdefault((node["outcome"], node.get("error", "")), []).append(node["name"])
     if not of:
         return []
-    lines = [[OUTCOME_TITLES[outcome], number(len(names)), _names(names), _text(error)] for (outcome, error), names in of.items()]
-    return ["## Nodes that did not answer in full", _table(["outcome", "nodes", "which", "why"], lines)]
+    lines = [[OUTCOME_TITLES[outcome], number(len(names)), listed(names), text(error)] for (outcome, error), names in of.items()]
+    return ["## Nodes that did not answer in full", table(["outcome", "nodes", "which", "why"], lines)]
 
 
 def _settings(document: dict[str, Any]) -> list[str]:
@@ -56,25 +58,26 @@ def _settings(document: dict[str, Any]) -> list[str]:
     lines = [
         [
             row.impact,
-            _code(row.setting),
+            code(row.setting),
             _counts(Counter({STATES[state].title: count for state, count in row.states.items()})),
-            _names(row.names),
+            listed(row.names),
             _values(row.wants),
             _values(row.live),
             _counts(row.whose),
             _counts(Counter({CAUSES[cause]: count for cause, count in row.causes.items()})),
+            text(since_words(row, document["run"])),
         ]
         for row in found
     ]
-    head = ["impact", "setting", "state", "nodes", "wants", "has", "whose doing", "cause"]
-    return ["## Settings that differ", _table(head, lines), "## What mends them", _bullets([line for row in found for line in _mends(row)])]
+    head = ["impact", "setting", "state", "nodes", "wants", "has", "whose doing", "cause", "since"]
+    return ["## Settings that differ", table(head, lines), "## What mends them", _bullets([line for row in found for line in _mends(row)])]
 
 
 def _mends(row: Row) -> list[str]:
     lines = []
     for what, names in row.mends.items():
         line = command(what, names)
-        lines.append(" ".join(filter(None, [f"{_code(row.setting)}:", _text(what.text), _code(line) if line else ""])))
+        lines.append(" ".join(filter(None, [f"{code(row.setting)}:", text(what.text), code(line) if line else ""])))
     return lines
 
 
@@ -92,23 +95,37 @@ def _waived(document: dict[str, Any]) -> list[str]:
         return []
     return [
         "## Waived",
-        _table(["setting", "nodes", "waiver"], [[_code(setting), _names(names), _text(words)] for (setting, words), names in of.items()]),
+        table(["setting", "nodes", "waiver"], [[code(setting), listed(names), text(words)] for (setting, words), names in of.items()]),
     ]
+
+
+def _ending(document: dict[str, Any]) -> list[str]:
+    lines = [
+        [
+            code(waiver["setting"]),
+            text(when_words(waiver)),
+            text(about_words(waiver)),
+            text(need_words(waiver)),
+            listed(waiver["needed_by"]),
+        ]
+        for waiver in document.get("waivers", [])
+    ]
+    return ["## Waivers that end soon or have ended", table(["setting", "end", "waiver", "without it", "nodes"], lines)] if lines else []
 
 
 def _peers(document: dict[str, Any]) -> list[str]:
     lines = [
-        [_code(odd.what), f"{_code(odd.usual)} on {plural(odd.usual_nodes, 'node')}", _code(value), _names(names)]
+        [code(odd.what), f"{code(odd.usual)} on {plural(odd.usual_nodes, 'node')}", code(value), listed(names)]
         for odd in odd_ones(document)
         for value, names in odd.odd.items()
     ]
-    return ["## Odd ones out among nodes of the same hardware", _table(["what", "usual", "odd", "nodes"], lines)] if lines else []
+    return ["## Odd ones out among nodes of the same hardware", table(["what", "usual", "odd", "nodes"], lines)] if lines else []
 
 
-def _table(head: list[str], lines: list[list[str]]) -> str:
+def table(head: list[str], lines: list[list[str]]) -> str:
     shown = lines[:MOST_LINES]
-    text = "\n".join(f"| {' | '.join(cells)} |" for cells in [head, ["---"] * len(head), *shown])
-    return text if len(lines) == len(shown) else f"{text}\n\nand {number(len(lines) - len(shown))} more"
+    body = "\n".join(f"| {' | '.join(cells)} |" for cells in [head, ["---"] * len(head), *shown])
+    return body if len(lines) == len(shown) else f"{body}\n\nand {number(len(lines) - len(shown))} more"
 
 
 def _bullets(lines: list[str]) -> str:
@@ -121,29 +138,29 @@ def _bullets(lines: list[str]) -> str:
 def _counts(counter: Counter[str]) -> str:
     """`live wrong ×4, pending ×1`; without the numbers where there is only one kind."""
     kinds = counter.most_common(5)
-    shown = [_text(value) + (f" ×{number(count)}" if len(counter) > 1 else "") for value, count in kinds]
+    shown = [text(value) + (f" ×{number(count)}" if len(counter) > 1 else "") for value, count in kinds]
     return ", ".join(shown) + (f" and {plural(len(counter) - len(kinds), 'other')}" if len(counter) > len(kinds) else "")
 
 
 def _values(counter: Counter[str]) -> str:
     kinds = counter.most_common(5)
-    shown = [_code(value) + (f" ×{number(count)}" if len(counter) > 1 else "") for value, count in kinds]
+    shown = [code(value) + (f" ×{number(count)}" if len(counter) > 1 else "") for value, count in kinds]
     return ", ".join(shown) + (f" and {plural(len(counter) - len(kinds), 'other')}" if len(counter) > len(kinds) else "")
 
 
-def _names(names: list[str]) -> str:
-    shown = ", ".join(_text(name) for name in names[:MOST_NAMES])
+def listed(names: list[str]) -> str:
+    shown = ", ".join(text(name) for name in names[:MOST_NAMES])
     return shown if len(names) <= MOST_NAMES else f"{shown} and {number(len(names) - MOST_NAMES)} more"
 
 
-def _text(text: str) -> str:
+def text(raw: str) -> str:
     """Text that no Markdown reader takes for anything else."""
-    return printable(" ".join(text.split())).translate(SPECIAL)
+    return printable(" ".join(raw.split())).translate(SPECIAL)
 
 
-def _code(text: str) -> str:
+def code(raw: str) -> str:
     """A code span; the fence is longer than any run of backquotes inside. A table ends a cell at a bar even in code."""
-    flat = printable(" ".join(text.split())).replace("|", "\\|")
+    flat = printable(" ".join(raw.split())).replace("|", "\\|")
     longest = max((len(run) for run in "".join(char if char == "`" else " " for char in flat).split()), default=0)
     fence = "`" * (longest + 1)
     pad = " " if longest or not flat else ""

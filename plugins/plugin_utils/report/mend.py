@@ -9,6 +9,8 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from .words import TASK
+
 
 class Mend(NamedTuple):
     """`playbook` and `options` are empty where no command of ours mends it."""
@@ -32,6 +34,8 @@ WAITS_FOR = {
 def mend(result: Mapping[str, Any], setting: Mapping[str, str]) -> Mend:
     """What mends this result of this setting."""
     state = result["state"]
+    if setting.get("subsystem") == TASK:
+        return Mend("Give the task a check mode, or look at what it does: check mode passed it over.")
     if state == "unknown":
         return _unread(result)
     if state == "missing":

@@ -57,6 +57,7 @@ RESULT = _object(
         "detail": TEXT,
         "blocked_by": TEXTS,
         "waived": TEXT_MAP,
+        "since": _object({"run": TEXT, "started": TIME}, {"before": {"enum": list(STATES)}}),
         "changes": {"type": "array", "items": {"type": "object", "additionalProperties": {"type": ["string", "boolean"]}}},
     },
 )
@@ -76,6 +77,18 @@ NODE = _object(
     {"error": TEXT, "profile_key": TEXT},
 )
 
+WAIVER = _object(
+    {
+        "setting": TEXT,
+        "reason": TEXT,
+        "until": {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},
+        "days": {"type": "integer"},
+        "nodes": COUNT,
+        "needed_by": TEXTS,
+    },
+    {"ticket": TEXT, "serial": TEXT},
+)
+
 DOCUMENT: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "$id": "gpufleet.node/drift/1",
@@ -93,7 +106,7 @@ DOCUMENT: dict[str, Any] = {
                     "controller": TEXT_MAP,
                     "profiles": {"type": "object", "additionalProperties": _object({"profile": TEXT, "files": TEXTS})},
                 },
-                {"faults": TEXTS},
+                {"faults": TEXTS, "redacted": {"const": True}},
             ),
             "verdict": {"enum": list(VERDICTS)},
             "totals": _object(
@@ -125,6 +138,7 @@ DOCUMENT: dict[str, Any] = {
                 ),
             },
             "rules": {"type": "object", "additionalProperties": RULE},
+            "waivers": {"type": "array", "items": WAIVER},
             "nodes": {"type": "array", "items": NODE},
         }
     ),

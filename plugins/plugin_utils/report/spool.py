@@ -1,16 +1,25 @@
 # Copyright (c) gpufleet.node contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads the files of one run's spool. What is in them came from nodes: nothing is believed before its shape was seen."""
+"""Reads the files of one run's spool. What is in them came from nodes: nothing is believed before its shape was seen, and only what is on a list
+here is taken along, so that whatever else an answer may hold gets no further."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
-from .words import CAUSES, NEEDS, OUTCOMES, STATES, VIEWS
+from .words import CAUSES, FACTS, NEEDS, OUTCOMES, STATES, VIEWS
+
+TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
+# The only keys that get from a node into a document, beside those of the contract that are read one by one.
+VIEW_KEYS = ("value", "error", "unset", "from")
+WINNER_KEYS = ("from", "owner")
+WAIVED_KEYS = ("reason", "ticket", "until")
+CHANGE_KEYS = ("view", "target", "before", "after", "line", "take_over", "done", "error")
 
 
 class Spool:
@@ -41,6 +50,22 @@ def read(directory: Path) -> Spool:
         except (OSError, ValueError) as error:
             nodes[name] = failed(f"the recorded answer {path.name} cannot be read: {_words(error)}")
     return Spool(run, profiles, nodes, faults)
+
+
+def begun(directory: Path) -> dict[str, str]:
+    """Which run an earlier spool is of and when it began; nothing where that cannot be told."""
+    run = _object_or_fault(directory / "run.json", [])
+    started = _text(run.get("started", ""))
+    return {"run": _text(run.get("run_id", directory.name)), "started": started} if TIME.fullmatch(started) else {}
+
+
+def states_of(directory: Path, name: str) -> dict[str, str]:
+    """Setting -> its state, as an earlier run found a node; nothing where it has left no answer that can be read."""
+    entry = _object_or_fault(directory / "nodes" / f"{quote(name, safe='')}.json", [])
+    results = _dict(_dict(entry.get("response")).get("results"))
+    return {
+        setting: result["state"] for setting, result in results.items() if isinstance(result, dict) and result.get("state") in tuple(STATES)
+    }
 
 
 def failed(error: str) -> dict[str, Any]:
@@ -104,10 +129,11 @@ def _response(raw: dict[str, Any]) -> dict[str, Any]:
                 {"subsystem": _text(setting).split("/", maxsplit=1)[0], "error": f"the answer for {setting} is malformed: {error}"}
             )
             results[_text(setting)] = {"state": "unknown", "needs": "nothing", "views": {}, "detail": f"the answer is malformed: {error}"}
+    node = _dict(raw.get("node"))
     facts = {
-        _text(key): value if isinstance(value, (bool, int)) else _text(value)
-        for key, value in sorted(_dict(raw.get("node")).items())
-        if isinstance(value, (str, int, float))
+        key: node[key] if isinstance(node[key], (bool, int)) else _text(node[key])
+        for key in FACTS
+        if isinstance(node.get(key), (str, int, float))
     }
     return {"results": results, "facts": facts, "notes": [_text(note) for note in _list(raw.get("notes"))], "faults": faults}
 
@@ -124,10 +150,10 @@ def _result(raw: Any) -> dict[str, Any]:
     if raw.get("cause") in tuple(CAUSES):
         result["cause"] = raw["cause"]
     views = _dict(raw.get("views"))
-    result["views"] = {name: _strings(views[name]) for name in VIEWS if isinstance(views.get(name), dict)}
-    for key in ("winner", "waived"):
+    result["views"] = {name: _strings(views[name], VIEW_KEYS) for name in VIEWS if isinstance(views.get(name), dict)}
+    for key, parts in (("winner", WINNER_KEYS), ("waived", WAIVED_KEYS)):
         if isinstance(raw.get(key), dict):
-            result[key] = _strings(raw[key])
+            result[key] = _strings(raw[key], parts)
     if "detail" in raw:
         result["detail"] = _text(raw["detail"])
     if _list(raw.get("blocked_by")):
@@ -135,7 +161,8 @@ def _result(raw: Any) -> dict[str, Any]:
     changes = [change for change in _list(raw.get("changes")) if isinstance(change, dict)]
     if changes:
         result["changes"] = [
-            {key: value if isinstance(value, bool) else _text(value) for key, value in sorted(change.items())} for change in changes
+            {key: change[key] if isinstance(change[key], bool) else _text(change[key]) for key in CHANGE_KEYS if key in change}
+            for change in changes
         ]
     return result
 
@@ -175,8 +202,8 @@ def _dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _strings(value: dict[str, Any]) -> dict[str, str]:
-    return {_text(key): _text(item) for key, item in value.items()}
+def _strings(value: dict[str, Any], keys: tuple[str, ...]) -> dict[str, str]:
+    return {key: _text(value[key]) for key in keys if key in value}
 
 
 def _text(value: Any) -> str:

@@ -29,6 +29,7 @@ class Row:
     live: Counter[str] = field(default_factory=Counter)
     whose: Counter[str] = field(default_factory=Counter)
     causes: Counter[str] = field(default_factory=Counter)
+    since: list[dict[str, str]] = field(default_factory=list)
     mends: dict[Mend, list[str]] = field(default_factory=dict)
 
     @property
@@ -67,6 +68,8 @@ def _add(row: Row, name: str, result: dict[str, Any], document: dict[str, Any]) 
     row.whose[whose_words(result)] += 1
     if "cause" in result:
         row.causes[result["cause"]] += 1
+    if "since" in result:
+        row.since.append(result["since"])
     row.mends.setdefault(mend(result, document["settings"][row.setting]), []).append(name)
 
 
@@ -122,6 +125,18 @@ def whose_words(result: dict[str, Any]) -> str:
     """`/etc/sysctl.d/x.conf:3 (package systemd)`."""
     place, owner = whose(result)
     return f"{place} ({owner})" if place and owner else place or owner
+
+
+def since_words(row: Row, run: dict[str, Any]) -> str:
+    """`since 2026-11-12, new on 3 nodes`; nothing where no earlier run saw the setting."""
+    new = sum(since["run"] == run["id"] and "before" in since for since in row.since)
+    old = [since for since in row.since if since["run"] != run["id"]]
+    fresh = "" if not new else "new" if new == len(row.since) else f"new on {plural(new, 'node')}"
+    if not old:
+        return fresh
+    first = min(old, key=lambda since: (since["started"], "before" in since))
+    longer = "" if "before" in first else " or longer"
+    return ", ".join(filter(None, [f"since {first['started'][:10]}{longer}", fresh]))
 
 
 def silent_nodes(document: dict[str, Any]) -> list[dict[str, Any]]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from .mend import Mend, command
-from .summary import Row, coverage, faults, rows, sentence, silent_nodes
+from .summary import Row, coverage, faults, rows, sentence, silent_nodes, since_words
+from .waivers import about_words, need_words, when_words
 from .words import OUTCOME_TITLES, STATES, plural, printable
 
 MOST_LINES = 10
@@ -36,10 +37,12 @@ def render(document: dict[str, Any], width: int = 100, colour: bool = False) -> 
         first, which = silent[0], _names([node["name"] for node in silent])
         text = f"no answer    {plural(len(silent), 'node')} ({which}): {OUTCOME_TITLES[first['outcome']]}, {first.get('error', '')}"
         lines.append(_line("incomplete", text, width, colour))
+    if document.get("waivers"):
+        lines.append(_line("quiet", _waivers(document["waivers"]), width, colour))
     mending = _mending(wrong)
     space = MOST_LINES - len(lines) - len(mending)
     shown = wrong if len(wrong) <= space else wrong[: space - 1]
-    lines += [_line(row.impact, _row(row), width, colour) for row in shown]
+    lines += [_line(row.impact, _row(row, document["run"]), width, colour) for row in shown]
     if wrong[len(shown) :]:
         lines.append(_line("quiet", f"and {plural(len(wrong) - len(shown), 'more setting')}: see the report", width, colour))
     lines += [_line("", line, width, colour) for line in mending]
@@ -52,11 +55,18 @@ def _title(document: dict[str, Any]) -> str:
     return f"profile {', '.join(profiles)}" if profiles else "no profile"
 
 
-def _row(row: Row) -> str:
+def _waivers(waivers: list[dict[str, Any]]) -> str:
+    """The one that hurts first: ended or nearest to its end among those that something needs."""
+    first = next((waiver for waiver in waivers if waiver["needed_by"]), waivers[0])
+    more = f"  (and {plural(len(waivers) - 1, 'more waiver')})" if waivers[1:] else ""
+    return f"waiver       {first['setting']}: {when_words(first)}{more}; {need_words(first)}; {about_words(first)}"
+
+
+def _row(row: Row, run: dict[str, Any]) -> str:
     states = ", ".join(STATES[state].title for state in sorted(row.states, key=list(STATES).index))
     where = f" on {plural(len(row.names), 'node')} ({_names(row.names)})" if row.judged_nodes > 1 else ""
     wants = f", wants {_most(row.wants)}" if row.wants else ""
-    doing = "; ".join(filter(None, [_most(row.whose), _most(row.causes).replace("_", " ")]))
+    doing = "; ".join(filter(None, [_most(row.whose), _most(row.causes).replace("_", " "), since_words(row, run)]))
     return f"{row.impact:<12} {row.setting}: {states}{where}; has {_most(row.live)}{wants}; {doing}"
 
 

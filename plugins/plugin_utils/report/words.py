@@ -37,7 +37,17 @@ OUTCOMES = ("ok", "unreachable", "failed", "timed_out")
 NEEDS = ("nothing", "time", "service_restart", "gpu_reset", "reboot", "drain")
 CAUSES = {"intent": "the profile changed since", "wandered": "it was right once and changed", "never_applied": "never applied"}
 VIEWS = ("persisted", "boot", "live", "effective")
+# What a document may say of a node itself; numbers and words about the machine, no names but those that are the node's own.
+FACTS = (
+    *("hostname", "kernel", "architecture", "distribution", "distribution_version", "python", "vendor", "product", "serial", "bios"),
+    *("virtualised", "container", "numa_nodes", "cpus", "memory_bytes", "page_size", "boot_id", "uid", "fingerprint"),
+    *("accelerators", "nics", "nvme", "link_widths"),
+)
 VERDICTS = ("clean", "drift", "incomplete", "error")
+
+# The subsystem of what stands for a task that is none of ours, and what is known of it.
+TASK = "task"
+OF_A_TASK = {"subsystem": TASK, "impact": "hygiene", "why": "A task that check mode passes over has shown nothing."}
 
 OUTCOME_TITLES = {"ok": "answered", "unreachable": "unreachable", "failed": "failed", "timed_out": "timed out"}
 

@@ -1,7 +1,7 @@
 # Copyright (c) gpufleet.node contributors
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes all reports of a document: each in one step, readable by its owner only."""
+"""Writes all reports of a document, and comparisons: each file in one step, readable by its owner only."""
 
 from __future__ import annotations
 
@@ -11,18 +11,31 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from . import html, junit, markdown
+from . import compare_words, html, junit, markdown
 
 
 def write_all(document: dict[str, Any], report_dir: Path) -> dict[str, str]:
     """Write `drift.json`, `.html`, `.md` and `.junit.xml`; kind -> path."""
-    report_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     texts = {
         "json": ("drift.json", json.dumps(document, separators=(",", ":")) + "\n"),
         "html": ("drift.html", html.render(document)),
         "markdown": ("drift.md", markdown.render(document)),
         "junit": ("drift.junit.xml", junit.render(document)),
     }
+    return _write_texts(texts, report_dir)
+
+
+def write_comparison(comparison: dict[str, Any], report_dir: Path) -> dict[str, str]:
+    """Write `drift-compare.json` and `.md`; kind -> path."""
+    texts = {
+        "json": ("drift-compare.json", json.dumps(comparison, separators=(",", ":")) + "\n"),
+        "markdown": ("drift-compare.md", compare_words.markdown(comparison)),
+    }
+    return _write_texts(texts, report_dir)
+
+
+def _write_texts(texts: dict[str, tuple[str, str]], report_dir: Path) -> dict[str, str]:
+    report_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     return {kind: str(_write(report_dir / name, text)) for kind, (name, text) in texts.items()}
 
 

@@ -32,6 +32,11 @@ NODE = {
     "vendor": str,
     "product": str,
     "serial": str,
+    "bios": str,
+    "accelerators": str,
+    "nics": str,
+    "nvme": str,
+    "link_widths": str,
     "virtualised": bool,
     "container": str,
     "numa_nodes": int,
@@ -42,6 +47,7 @@ NODE = {
     "uid": int,
     "fingerprint": str,
 }
+SUBSYSTEMS = ("kernel_modules", "sysctl", "transparent_hugepage", "limits", "swap", "services", "hardware")
 RESULT = {
     "state": str,
     "desired": str,
@@ -82,7 +88,7 @@ def check(response: Dict[str, Any]) -> None:
 
 
 def check_result(identity: str, result: Dict[str, Any]) -> None:
-    assert re.match(r"(sysctl|transparent_hugepage)/.", identity), identity
+    assert re.match(r"({})/.".format("|".join(SUBSYSTEMS)), identity), identity
     _has(result, ("state", "needs", "views"), RESULT)
     assert result["needs"] in NEEDS
     assert [kind for kind, states in COUNTS.items() if result["state"] in states], result["state"]

@@ -12,7 +12,7 @@ from typing import Any, Dict, List, NamedTuple, Optional
 
 from .. import cmdline, configfiles, owners, rules, settings, sysctl_defaults
 from ..context import Context
-from ..host import HostError, Reader
+from ..host import Host, HostError, Reader
 from ..settings import Entry, Finding, Ours, View, Winner
 from ..sysctl_files import Assignment, Assignments, dot_form, parse, path_form, spelled
 from ..tuned import Tuned
@@ -100,7 +100,7 @@ def observe(context: Context, entries: Dict[str, Entry]) -> Observed:
     return Observed(
         files,
         assignments,
-        own_lines(host),
+        own_lines(host, FILE),
         live,
         target,
         refusal,
@@ -113,12 +113,16 @@ def observe(context: Context, entries: Dict[str, Entry]) -> Observed:
     )
 
 
-def own_lines(host: Reader) -> Dict[str, str]:
-    """What our own file gives: setting name -> value. Empty when it is not there, masked or not readable as a file of ours."""
-    if host.link(FILE) is not None:
+def own_files(_host: Reader) -> List[str]:
+    return [FILE]
+
+
+def own_lines(host: Reader, file: str) -> Dict[str, str]:
+    """What a file of ours gives: setting name -> value. Empty when it is not there, masked or not readable as a file of ours."""
+    if host.link(file) is not None:
         return {}
     try:
-        found, _notes = parse(host.read(FILE), FILE)
+        found, _notes = parse(host.read(file), file)
     except HostError:
         return {}
     return {dot_form(one.key): one.value for one in found if one.value is not None}
@@ -333,6 +337,14 @@ def _rivals(name: str, observed: Observed) -> List[settings.Change]:
 # -- apply ------------------------------------------------------------------------------------------------------
 
 
-def render(lines: Dict[str, str]) -> List[str]:
+def write_live(host: Host, target: str, value: str) -> None:
+    host.write_live(target, value)
+
+
+def persisted(_host: Host, _files: List[str]) -> List[str]:
+    return []
+
+
+def render(_file: str, lines: Dict[str, str]) -> List[str]:
     """The lines of our file."""
     return [f"{spelled(path_form(name))} = {lines[name]}" for name in sorted(lines)]

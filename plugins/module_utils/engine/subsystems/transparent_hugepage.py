@@ -13,7 +13,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from .. import cmdline, configfiles, owners, rules, settings
 from ..context import Context
-from ..host import HostError, Reader
+from ..host import Host, HostError, Reader
 from ..settings import Entry, Finding, Ours, View, Winner
 from ..tmpfiles import Write, Writes, parse
 from ..tuned import Tuned
@@ -74,7 +74,7 @@ def observe(context: Context, entries: Dict[str, Entry]) -> Observed:
     return Observed(
         files,
         writes,
-        own_lines(host),
+        own_lines(host, FILE),
         live,
         choices,
         refusal,
@@ -87,12 +87,16 @@ def observe(context: Context, entries: Dict[str, Entry]) -> Observed:
     )
 
 
-def own_lines(host: Reader) -> Dict[str, str]:
-    """What our own file gives: setting name -> value."""
-    if host.link(FILE) is not None:
+def own_files(_host: Reader) -> List[str]:
+    return [FILE]
+
+
+def own_lines(host: Reader, file: str) -> Dict[str, str]:
+    """What a file of ours gives: setting name -> value."""
+    if host.link(file) is not None:
         return {}
     try:
-        found, _notes = parse(host.read(FILE), FILE)
+        found, _notes = parse(host.read(file), file)
     except HostError:
         return {}
     lines: Dict[str, str] = {}
@@ -248,6 +252,14 @@ def _rivals(name: str, observed: Observed) -> List[settings.Change]:
 # -- apply ------------------------------------------------------------------------------------------------------
 
 
-def render(lines: Dict[str, str]) -> List[str]:
+def write_live(host: Host, target: str, value: str) -> None:
+    host.write_live(target, value)
+
+
+def persisted(_host: Host, _files: List[str]) -> List[str]:
+    return []
+
+
+def render(_file: str, lines: Dict[str, str]) -> List[str]:
     """The lines of our file."""
     return [f"w {BASE}{name} - - - - {lines[name]}" for name in sorted(lines)]

@@ -12,19 +12,23 @@ from ansible_collections.gpufleet.node.plugins.plugin_utils.profile.entry import
 from ansible_collections.gpufleet.node.plugins.plugin_utils.profile.problems import InputError
 from ansible_collections.gpufleet.node.plugins.plugin_utils.profile.rules import Rule
 
-from . import sysctl, transparent_hugepage
+from . import hardware, limits, services, sysctl, transparent_hugepage
 
 
 @dataclass(frozen=True)
 class Subsystem:
-    """Three questions that a profile's keys and values are asked."""
+    """Questions that a profile's keys and values are asked. `spread` names the settings that one key stands for, which is mostly itself."""
 
     identify: Callable[[str, bool], str]
     judge: Callable[[str, Rule], None]
     contradictions: Callable[[Mapping[str, Entry]], Iterator[tuple[str, str, InputError]]]
+    spread: Callable[[str], tuple[str, ...]] = lambda key: (key,)
 
 
 SUBSYSTEMS = {
+    "limits": Subsystem(limits.identify, limits.judge, limits.contradictions, limits.spread),
     "sysctl": Subsystem(sysctl.identify, sysctl.judge, sysctl.contradictions),
     "transparent_hugepage": Subsystem(transparent_hugepage.identify, transparent_hugepage.judge, transparent_hugepage.contradictions),
+    "services": Subsystem(services.identify, services.judge, services.contradictions),
+    "hardware": Subsystem(hardware.identify, hardware.judge, hardware.contradictions),
 }

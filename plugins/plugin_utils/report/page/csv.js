@@ -28,6 +28,7 @@ function csv() {
     "owner",
     "cause",
     "needs",
+    "since",
     "detail",
   ];
   const lines = [columns];
@@ -54,6 +55,7 @@ function csv() {
           result.winner_owner,
           result.cause,
           result.needs,
+          result.since && result.since.started,
           detailText(result),
         ]);
       }

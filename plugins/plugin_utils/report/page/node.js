@@ -50,7 +50,12 @@ function drawNode() {
   const shown = allOfNode || !differ.length ? judged : differ;
   const present = VIEWS.filter((view) => shown.some((one) => one.result.views[view]));
   const list = [
-    ["answer", node.transport === "none" ? OUTCOMES[node.outcome] : `${OUTCOMES[node.outcome]}, ${node.transport}, ${node.duration_s} s`],
+    [
+      "answer",
+      [OUTCOMES[node.outcome], node.transport !== "none" && node.transport, node.duration_s && `${node.duration_s} s`]
+        .filter(Boolean)
+        .join(", "),
+    ],
     ["groups", node.groups.map((group) => data.groups[group]).join(", ") || "none"],
     ["profile", (data.run.profiles[node.profile_key] || {}).profile || "not known"],
     ...inOrder(facts[index]).map(([name, value]) => [FACT_WORDS[name] || words(name), factValue(name, value)]),
@@ -109,6 +114,7 @@ function drawNode() {
                   .filter(Boolean)
                   .join("; "),
               ),
+              el("div", { class: "soft since" }, sinceText(result.since, 16)),
             ),
             el("td", {}, el("code", {}, result.wants)),
             present.map((view) => viewCell(result, view)),

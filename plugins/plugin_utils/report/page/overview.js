@@ -2,7 +2,7 @@
 // GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Above and below the tables: how bad it is, who did not answer, odd ones out, what run it was.
+// Above and below the tables: how bad it is, who did not answer, waivers that end, odd ones out, what run it was.
 
 function drawTiles() {
   const ok = data.nodes.length - silent.length;
@@ -93,6 +93,33 @@ function drawAlarms() {
           heading("Faults of the tool", "please report them; what they touched is unknown"),
           el("div", { class: "panel alarm fault" }, broken),
         ]
+      : []),
+  );
+}
+
+function drawWaivers() {
+  const line = (waiver) =>
+    el(
+      "tr",
+      {},
+      el("td", { class: "mono" }, waiver.setting),
+      el("td", { class: `ends ${waiver.days < 0 && waiver.needed_by.length ? "ended" : ""}` }, waiver.when),
+      el("td", {}, waiver.about),
+      el(
+        "td",
+        {},
+        el("div", {}, waiver.need),
+        names(
+          waiver.needed_by.map((name) => nodeIndex.get(name)),
+          5,
+        ),
+      ),
+    );
+  const head = ["Setting", "End", "Waiver", "Without it"].map((text) => el("th", { scope: "col" }, text));
+  const table = el("table", { class: "grid" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, data.waivers.map(line)));
+  byId("waivers").replaceChildren(
+    ...(data.waivers.length
+      ? [heading("Waivers", "that end soon, or have ended and count no more"), el("div", { class: "panel" }, table)]
       : []),
   );
 }

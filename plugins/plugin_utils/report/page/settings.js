@@ -59,15 +59,42 @@ function whose(row) {
           .join(", ")
       : "",
   );
+  const since = sinceOfRow(row);
   const holders = [...new Set([...row.hits.keys()].flatMap((r) => results[r].blocked_by || []))];
   return [
     shown,
     causes.length ? el("span", { class: "cause" }, causes.join(", ")) : null,
+    since ? el("span", { class: "cause since" }, since) : null,
     waivers.slice(0, 2).map(([text]) => el("span", { class: "cause" }, text)),
     holders.length
       ? el("span", { class: "cause" }, `held by ${clipped(holders[0], 60)}${holders.length > 1 ? ` and ${holders.length - 1} more` : ""}`)
       : null,
   ];
+}
+
+// "since 2026-11-12, new on 3 nodes"; nothing where no earlier run saw the setting.
+function sinceOfRow(row) {
+  let fresh = 0;
+  let first = null;
+  for (const [r, nodes] of row.hits) {
+    const { since } = results[r];
+    if (isNew(since)) fresh += nodes.length;
+    else if (since && since.run !== data.run.id && (!first || since.started < first.started)) first = since;
+  }
+  const whole = fresh === row.hitNodes.length;
+  return [first && sinceText(first, 10), fresh && (whole ? "new in this run" : `new on ${plural(fresh, "node")}`)]
+    .filter(Boolean)
+    .join(", ");
+}
+
+const isNew = (since) => Boolean(since && since.run === data.run.id && since.before);
+
+// With the first 10 letters of a time its day, with 16 its minute.
+function sinceText(since, letters) {
+  if (isNew(since)) return `new in this run, was ${stateTitle(since.before)}`;
+  if (!since || since.run === data.run.id) return "";
+  const before = letters > 10 && since.before ? `, was ${stateTitle(since.before)}` : "";
+  return `since ${since.started.slice(0, letters).replace("T", " ")}${since.before ? before : " or longer"}`;
 }
 
 function settingRow(row) {
@@ -183,6 +210,7 @@ function settingDetail(row) {
                 { class: "nowrap" },
                 badge(results[r].state),
                 ` ${STATES[results[r].state].title}${results[r].waived_now ? ", waived" : ""}`,
+                el("div", { class: "soft since" }, sinceText(results[r].since, 16)),
               ),
               present.map((view) => viewCell(results[r], view)),
               el("td", { class: "detail-text" }, detailText(results[r])),

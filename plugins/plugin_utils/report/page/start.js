@@ -29,12 +29,14 @@ function start() {
     el("span", { id: "count", class: "hidden", "aria-live": "polite" }),
     el("section", { id: "settings" }),
     el("section", { id: "matrix" }),
+    el("section", { id: "waivers" }),
     el("section", { id: "peers" }),
     el("footer", { id: "footer" }),
   );
   buildFilters();
   readAddress();
   drawAlarms();
+  drawWaivers();
   drawPeers();
   drawFooter();
   draw();

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.gpufleet.node.plugins.plugin_utils.profile import compile_for_host
+from ansible_collections.gpufleet.node.plugins.plugin_utils.profile.subsystems import SUBSYSTEMS
 
 FILES = Path(__file__).parents[4] / "roles" / "profile" / "files"
 NAMES = ("base", "training", "inference", "benchmark", "shared")
@@ -58,11 +59,12 @@ def test_what_the_files_say_is_what_is_compiled(name: str) -> None:
         chain.insert(0, yaml.safe_load((FILES / f"{following}.yml").read_text(encoding="utf-8")))
         following = chain[0].get("extends")
     given = {
-        f"{subsystem}/{key}": entry
+        f"{subsystem}/{setting}": entry
         for content in chain
         for subsystem, settings in content.items()
         if isinstance(settings, dict)
         for key, entry in settings.items()
+        for setting in SUBSYSTEMS[subsystem].spread(key)
     }
     assert set(entries(name)) == set(given)
     assert all(next(iter(entries(name)[setting]["rule"])) in given[setting] for setting in given)

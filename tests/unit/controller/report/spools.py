@@ -95,15 +95,20 @@ def silence(name: str, outcome: str, error: str = "no route") -> dict[str, Any]:
 
 
 def write(
-    directory: Path, nodes: list[dict[str, Any]], asked: list[str] | None = None, profiles: tuple[dict[str, Any], ...] = (PROFILE,)
+    directory: Path,
+    nodes: list[dict[str, Any]],
+    asked: list[str] | None = None,
+    profiles: tuple[dict[str, Any], ...] = (PROFILE,),
+    name: str = "run-1",
+    started: str = "2026-11-30T22:55:20Z",
 ) -> Path:
     """A spool with these nodes."""
-    spool = directory / "run-1"
+    spool = directory / name
     (spool / "nodes").mkdir(parents=True)
     (spool / "profiles").mkdir()
     run = {
-        "run_id": "run-1",
-        "started": "2026-11-30T22:55:20Z",
+        "run_id": name,
+        "started": started,
         "action": "audit",
         "asked": asked if asked is not None else [node["node"] for node in nodes],
         "controller": {"ansible": "2.21.5"},

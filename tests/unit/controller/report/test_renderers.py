@@ -237,6 +237,34 @@ def test_the_odd_one_out(tmp_path: Path) -> None:
     assert found == {"kernel": {"6.1.0": ["a5"]}, SWAPPINESS: {"60": ["a5"]}}
 
 
+def server(name: str, fingerprint: str = "f", **facts: Any) -> dict[str, Any]:
+    node = peer(name, fingerprint=fingerprint)
+    whole = {
+        "vendor": "Maker",
+        "product": "Box",
+        "architecture": "x86_64",
+        "accelerators": "8x 10de:2330",
+        "bios": "1.27",
+        "virtualised": False,
+    }
+    node["response"]["node"].update({**whole, **facts})
+    return node
+
+
+def test_a_node_that_lost_an_accelerator_is_odd_though_its_fingerprint_is_another(tmp_path: Path) -> None:
+    lost = server("a5", "g", accelerators="7x 10de:2330", bios="1.12")
+    others = [server(f"b{index}", "h", product="Other") for index in range(5)]
+    made = assemble(tmp_path, [*(server(f"a{index}") for index in range(5)), lost, *others])
+    found = {odd.what: (odd.usual, odd.odd) for odd in peers.odd_ones(made)}
+    assert found == {"accelerators": ("8x 10de:2330", {"7x 10de:2330": ["a5"]}), "bios": ("1.27", {"1.12": ["a5"]})}
+
+
+def test_virtual_machines_are_of_no_make(tmp_path: Path) -> None:
+    nodes = [server(f"a{index}", str(index), virtualised=True) for index in range(5)]
+    odd = server("a5", "g", virtualised=True, accelerators="none")
+    assert peers.odd_ones(assemble(tmp_path, [*nodes, odd])) == []
+
+
 PAIRS = {
     "too few": [peer("a0", "5"), *[peer(f"a{index}") for index in range(1, 4)]],
     "two camps": [peer(f"a{index}", "5" if index < 3 else "6") for index in range(6)],

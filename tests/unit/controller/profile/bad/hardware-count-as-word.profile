@@ -1,0 +1,5 @@
+# key: hardware/nics
+# says: is a number, not 'eight'
+---
+hardware:
+  nics: {exact: eight, impact: correctness}

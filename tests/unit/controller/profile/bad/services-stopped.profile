@@ -1,0 +1,6 @@
+# key: services/irqbalance/running
+# nearest: active
+# says: can only be wanted active
+---
+services:
+  irqbalance/running: {exact: inactive, impact: performance}
