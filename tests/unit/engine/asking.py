@@ -4,6 +4,7 @@
 """How tests ask the engine: settings in short form, a request, and a response whose shape is checked each time."""
 
 import contextlib
+import signal
 from typing import Any, Callable, Dict, Iterator, List, Optional
 from unittest import mock
 
@@ -82,6 +83,22 @@ def in_this_process() -> Iterator[None]:
 
     with mock.patch.object(deadline, "bounded", bounded):
         yield
+
+
+@contextlib.contextmanager
+def within(seconds: int) -> Iterator[None]:
+    """Whatever waits longer is interrupted and fails."""
+
+    def fail(_signal: int, _frame: Any) -> None:
+        raise AssertionError(f"still waiting after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 FILE = "/etc/sysctl.d/zz-gpufleet.conf"

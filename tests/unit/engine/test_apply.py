@@ -123,6 +123,20 @@ def test_a_file_that_is_equal_is_not_touched(converged: Machine) -> None:
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
+def test_our_file_is_replaced_only_when_it_differs_and_removed_when_nothing_is_left(machine: Machine) -> None:
+    host = Host(machine.root)
+    ownfile.write(host, FILE, ["a = 1"])
+    before = os.stat(machine.at(FILE))
+    ownfile.write(host, FILE, ["a = 1"])
+    after = os.stat(machine.at(FILE))
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    ownfile.write(host, FILE, ["a = 2"])
+    assert own(machine) == ["a = 2"]
+    ownfile.write(host, FILE, [])
+    ownfile.write(host, FILE, [])
+    assert not machine.exists(FILE)
+
+
 def test_only_the_settings_of_the_request_are_written(converged: Machine) -> None:
     converged.sysctl("vm.swappiness", 60)
     converged.sysctl("vm.max_map_count", 65530)
@@ -572,7 +586,7 @@ def made(folder: str, state: Dict[str, Any]) -> Machine:
     return machine
 
 
-@settings(max_examples=max(25, settings().max_examples // 100))
+@settings(max_examples=max(12, settings().max_examples // 100))
 @given(states_of_machines())
 def test_check_says_what_apply_does_and_afterwards_says_nothing(state: Dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
@@ -601,7 +615,7 @@ def test_check_says_what_apply_does_and_afterwards_says_nothing(state: Dict[str,
         assert differences(settled, machine.snapshot(but=[LOCK])) == {}
 
 
-@settings(max_examples=max(15, settings().max_examples // 200))
+@settings(max_examples=max(8, settings().max_examples // 200))
 @given(states_of_machines())
 def test_revert_leads_back_to_where_it_began(state: Dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:

@@ -18,6 +18,7 @@ import pytest
 from ansible_collections.gpufleet.node.plugins.module_utils.engine import deadline, host
 from ansible_collections.gpufleet.node.plugins.module_utils.engine.host import Host, HostError, Reader
 
+from asking import within
 from machines import Machine
 
 AS_ROOT = os.geteuid() == 0
@@ -89,22 +90,6 @@ def test_names_that_no_file_can_have_are_an_error(tree: Machine) -> None:
 
 
 # -- reading ------------------------------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def within(seconds: int) -> Iterator[None]:
-    """Whatever waits longer is interrupted and fails."""
-
-    def fail(_signal: int, _frame: Any) -> None:
-        raise AssertionError(f"still waiting after {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, fail)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def test_a_pipe_in_the_place_of_a_file_is_an_error_at_once(tree: Machine) -> None:

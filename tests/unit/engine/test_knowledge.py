@@ -97,6 +97,11 @@ def test_profiles_that_include_each_other_come_to_an_end(machine: Machine) -> No
     assert tuned.read(Reader(machine.root)).options["sysctl"] == {"x": "a", "y": "a", "z": "b"}
 
 
+def test_a_file_that_is_no_list_of_profiles_is_not_followed_for_long(machine: Machine) -> None:
+    machine.write("/etc/tuned/active_profile", " ".join(f"p{number}" for number in range(1000)))
+    assert tuned.read(Reader(machine.root)).profiles == [f"p{number}" for number in range(tuned.PROFILES_MAX)]
+
+
 # -- jobs ---------------------------------------------------------------------------------------------------------
 
 POD = "0::/kubepods.slice/kubepods-pod1b2c3d4e_0000_1111_2222_333344445555.slice/cri-containerd-abc.scope\n"

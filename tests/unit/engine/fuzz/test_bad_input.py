@@ -62,7 +62,7 @@ GARBAGE: Dict[str, Any] = {
     "a deep document": b"[" * 50000,
     "an endless line": b"a" * 70000,
     "an endless number": b"vm.swappiness = " + b"9" * 70000 + b"\nMemTotal: " + b"9" * 70000 + b" kB\n",
-    "many lines": b"vm.swappiness = 1\nw /x - - - - 1\n" * 2000,
+    "many lines": b"vm.swappiness = 1\nw /x - - - - 1\n" * 500,
     "huge": b"x" * ((1 << 20) + 1),
     "signs": b"=\n-\n[\n]\n\"\n'\nw\nw \\\n[[]\n*?[\n= =\n%\n\xc2\xb2\n",
     "a folder": "folder",

@@ -6,6 +6,7 @@
 import json
 from typing import Any, Dict, List
 
+import pytest
 from ansible_collections.gpufleet.node.plugins.module_utils.engine import (
     cmdline,
     conditions,
@@ -21,13 +22,14 @@ from ansible_collections.gpufleet.node.plugins.module_utils.engine import (
     workload,
 )
 from ansible_collections.gpufleet.node.plugins.module_utils.engine.configfiles import ConfigFile
+from ansible_collections.gpufleet.node.plugins.module_utils.engine.host import TEXT_MAX
 from ansible_collections.gpufleet.node.plugins.module_utils.engine.subsystems import sysctl, transparent_hugepage
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper import Paper
 
 import shape
-from asking import FILE, SYSCTL, THP, THP_FILE
+from asking import FILE, SYSCTL, THP, THP_FILE, within
 
 BASE = "/sys/kernel/mm/transparent_hugepage/"
 KEY = "vm/swappiness"
@@ -212,6 +214,19 @@ def test_lines_keep_their_numbers(text: str) -> None:
     split = text.split("\n")
     for line in configfiles.lines(text):
         assert line.text in split[line.number - 1]
+
+
+@pytest.mark.parametrize("piece", ["[", "[a ", "a", "1 ", "=", '"', "\\\\", "*", "-", "w ", "\n", "w /x - - - - [\n", "a.b=[\n", "[x]\n"])
+def test_the_largest_file_takes_no_time(piece: str) -> None:
+    """A parser whose time grows with the square of the size needs hours for this."""
+    text = (piece * (TEXT_MAX // len(piece)))[:TEXT_MAX]
+    with within(60):
+        assert transparent_hugepage.read_live(Paper({"/live": text}), "/live") is not None
+        sysctl_files.Assignments(files([text])).winner(KEY)
+        tmpfiles.Writes(files([text])).winner(BASE + "enabled")
+        cmdline.last(text, "transparent_hugepage")
+        tuned.read(Paper({"/etc/tuned/active_profile": text, "/etc/tuned/mine/tuned.conf": text}))
+        context.Context(Paper({"/proc/meminfo": text, "/proc/cpuinfo": text, "/etc/os-release": text})).facts()
 
 
 @settings(max_examples=max(40, settings().max_examples // 10))
