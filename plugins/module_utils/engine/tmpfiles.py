@@ -43,7 +43,7 @@ def parse(text: str, file: str) -> Tuple[List[Tuple[str, Write]], List[str]]:
         if not value or not fields[1].startswith("/"):
             notes.append(f"{file}:{line.number} writes nothing and is ignored")
             continue
-        found.append((kind, Write(re.sub(r"/+", "/", fields[1]).rstrip("/"), value, file, line.number)))
+        found.append((kind, Write(re.sub(r"/+", "/", fields[1]).rstrip("/") or "/", value, file, line.number)))
     return found, notes
 
 

@@ -289,9 +289,9 @@ def test_systemd_writes_the_same(case: str, tmp_path: Path) -> None:
 
 
 def test_lines_that_write_nothing_are_noted_and_lines_of_other_kinds_are_not() -> None:
-    writes = tmpfiles.Writes(config_files(["w\nw relative - - - - 1\nw /x\nd /y\nL /z - - - - /x\nf+ /y\nw /x - - - - 1"]))
+    writes = tmpfiles.Writes(config_files(["w\nw relative - - - - 1\nw /x\nd /y\nL /z - - - - /x\nf+ /y\nw /x - - - - 1\nw // - - - - 1"]))
     assert writes.notes == [f"0:{line} writes nothing and is ignored" for line in (1, 2, 3)]
-    assert [write.path for write in writes.all] == ["/x"]
+    assert [write.path for write in writes.all] == ["/x", "/"]
 
 
 def test_the_writes_that_name_a_path_are_all_known() -> None:
