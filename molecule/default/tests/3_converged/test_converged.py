@@ -59,6 +59,7 @@ def test_keep_what_it_is_like_now(here: machine.Machine) -> None:
     converged = snapshot.take(here)
     written = [path for path in converged["files"] if "gpufleet" in path]
     assert sorted(written) == [
+        "/etc/security/limits.d/zz-gpufleet.conf",
         "/etc/sysctl.d/zz-gpufleet.conf",
         "/etc/tmpfiles.d/00-gpufleet.conf",
         "/run/gpufleet",

@@ -75,7 +75,8 @@ def test_the_next_boot_would_give_what_the_audit_says(here: machine.Machine, dam
     promised = {
         name: result["views"]["persisted"]["value"]
         for name, result in damaged.audit.results.items()
-        if result["views"].get("persisted", {}).get("from", "").startswith(("/etc/", "/run/", "/usr/lib/"))
+        if name.startswith(("sysctl/", "transparent_hugepage/"))  # what a boot gives to sessions is not seen in the kernel
+        and result["views"].get("persisted", {}).get("from", "").startswith(("/etc/", "/run/", "/usr/lib/"))
     }
     before = snapshot.values_of(here, promised)
     machine.ssh(here, BOOT_SETTINGS)

@@ -21,7 +21,7 @@ def test_the_kernel_has_its_first_values(here: machine.Machine) -> None:
 
 
 def test_our_files_give_nothing(host: Host) -> None:
-    for path in ("/etc/sysctl.d/zz-gpufleet.conf", "/etc/tmpfiles.d/00-gpufleet.conf"):
+    for path in ("/etc/security/limits.d/zz-gpufleet.conf", "/etc/sysctl.d/zz-gpufleet.conf", "/etc/tmpfiles.d/00-gpufleet.conf"):
         file = host.file(path)
         assert not file.exists or not [line for line in file.content_string.splitlines() if line and not line.startswith("#")]
 
@@ -32,6 +32,7 @@ def test_lines_of_others_are_back(host: Host) -> None:
 
 
 THEIRS = {
+    "/etc/security/limits.d/zzz-late.conf": "* - memlock 64\n",
     "/etc/sysctl.d/zzz-late.conf": "net.core.netdev_max_backlog = 1000\nkernel/numa_balancing = 1\n",
     "/etc/sysctl.d/zzz-twice.conf": "# tuning\nnet.core.rmem_max = 268435456\nnet.core.rmem_max = 212992\n",
     "/etc/tmpfiles.d/00-early.conf": "w /sys/kernel/mm/transparent_hugepage/defrag - - - - always\n",
