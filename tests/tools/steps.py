@@ -44,7 +44,7 @@ class Step:
     folder: Path
     environment: Mapping[str, str | Path] = field(default_factory=dict)
     junit: str = ""  # names the JUnit files that the command writes, as a glob in the junit folder
-    limit_s: int = 900
+    limit_s: int = 1800
 
 
 @dataclass(frozen=True)
