@@ -224,9 +224,6 @@ class Reader:
     def python(self) -> str:
         return "{}.{}.{}".format(*sys.version_info[:3])
 
-    def pid(self) -> int:
-        return os.getpid()
-
     # -- commands -----------------------------------------------------------------------------------------------
 
     def run(self, argv: List[str], limit_s: float = COMMAND_S) -> Answer:
